@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, visit } from 'yaml'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 import { CommandError } from '../command.ts'
-import { type FileKind, SCHEMA_FILE } from './definition-schema.ts'
+import { type FileKind, SCHEMA_FILE, SETTINGS_MEMBERS } from './definition-schema.ts'
 import { isObject } from './references.ts'
 import { shapeFaults } from './shape-faults.ts'
 
@@ -77,9 +77,7 @@ function readDefinitionFile(file: string, text: string): DefinitionFile | FileFa
   const kind = isObject(value) ? kindOf(value) : undefined
   if (kind === undefined) {
     const members = 'condition (criteria collection), joinPolicy (joinable collection), collection and group (link), or'
-    return [
-      fault('', `The file has none of the members ${members} linkableGroups, removalGuard or timeZone (settings)`),
-    ]
+    return [fault('', `The file has none of the members ${members} ${SETTINGS_MEMBERS.join(', ')} (settings)`)]
   }
   const wrong = shapeFaults(kind, value)
   if (wrong.length > 0) return wrong.map(({ pointer, message, isName }) => fault(pointer, message, isName))
@@ -99,7 +97,7 @@ function kindOf(value: JsonObject): FileKind | undefined {
   if ('group' in value) return 'link'
   if ('joinPolicy' in value) return 'joinable'
   if ('condition' in value) return 'criteria'
-  return ['linkableGroups', 'removalGuard', 'timeZone'].some((name) => name in value) ? 'settings' : undefined
+  return SETTINGS_MEMBERS.some((name) => name in value) ? 'settings' : undefined
 }
 
 /** Numbers that YAML reads as another text: `0123` would become 123. */

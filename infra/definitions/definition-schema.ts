@@ -1,10 +1,14 @@
 import { serviceDocument } from '../../functions/routes/service-document.ts'
+import { LinkSettingsChange } from '../../shared/domain/group-links/link-settings.ts'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 import { isObject } from './references.ts'
 
 /** What a file defines. */
 const FILE_KINDS = ['criteria', 'joinable', 'link', 'settings'] as const
 export type FileKind = (typeof FILE_KINDS)[number]
+
+/** The settings that files can change: a file with one of them defines settings. */
+export const SETTINGS_MEMBERS: readonly string[] = Object.keys(LinkSettingsChange.properties)
 
 /** The schema beside the files, which they name for editors. */
 export const SCHEMA_FILE = 'definitions.schema.json'

@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 import { CommandError } from '../command.ts'
 import type { ApiCall } from '../import/api-connection.ts'
 import { type DefinitionFile, type FileFault, readDefinitionFiles, schemaComment } from './definition-file.ts'
-import { definitionSchema, SCHEMA_FILE } from './definition-schema.ts'
+import { definitionSchema, SCHEMA_FILE, SETTINGS_MEMBERS } from './definition-schema.ts'
 import { updateDocument } from './merge-comments.ts'
 import { describedFault } from './print-plan.ts'
 import { replaceReferences } from './references.ts'
@@ -188,11 +188,10 @@ function linkValue(
   return { collection, group: groupNames.get(directoryGroupId) ?? directoryGroupId, state }
 }
 
-/** The settings that files can change. */
 function settingsValue({ settings }: Tenant): JsonObject {
-  const { $defs } = definitionSchema() as { $defs: { settings: { properties: JsonObject } } }
-  const names = Object.keys($defs.settings.properties)
-  return Object.fromEntries(names.flatMap((name) => (name in settings ? [[name, settings[name] ?? null]] : [])))
+  return Object.fromEntries(
+    SETTINGS_MEMBERS.flatMap((name) => (name in settings ? [[name, settings[name] ?? null]] : [])),
+  )
 }
 
 /** The display names of the groups of links, where one group only has the name. */
