@@ -120,7 +120,8 @@ async function compareLinks({ api, callers, receiver, rollsBack }: Organisation)
       faults.push(`Link ${id} is ${syncState} after ${pauses} pauses`)
     const failures = count('link.failed') - count('link.recovered')
     // For the previous release, a job that ends because its link is disabled is a failure, from which a link recovers.
-    if (!rollsBack && failures !== 0 && failures !== 1) faults.push(`Link ${id} failed ${failures} times without a recovery`)
+    if (!rollsBack && failures !== 0 && failures !== 1)
+      faults.push(`Link ${id} failed ${failures} times without a recovery`)
     const planId = heldRemovals?.planId
     const isTold = ofLink.some(({ type, data }) => type === 'removals.held' && data.planId === planId)
     if (planId !== undefined && !isTold) faults.push(`No event tells that link ${id} holds plan ${planId}`)
