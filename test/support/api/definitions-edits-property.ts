@@ -66,7 +66,7 @@ async function checkRun(tenant: DefinitionsTenant, files: Files, random: Random,
   const { outcome, runs, refusedWrites } = await applied(plan, tenant, random, isDisturbed)
   outcomes[outcome.refused === undefined ? 'done' : 'refused'] += 1
   outcomes.steps += outcome.done.length
-  for (const run of runs) assertAsPrinted(run, isDisturbed)
+  for (const run of runs) assertAsPrinted(run, start, isDisturbed)
   for (const { before, after } of refusedWrites) assert.deepEqual(differenceOf(before, after), [], 'refused, but done')
   assert.deepEqual([...outcome.done, ...refusedSteps(outcome)], plan.steps)
   if (isDisturbed) return
@@ -130,8 +130,11 @@ async function applied(plan: DefinitionPlan, tenant: DefinitionsTenant, random: 
 
 const isCriteriaCreation = (method: string, path: string): boolean => method === 'POST' && path === COLLECTIONS.criteria
 
-/** @param isDisturbed Others may have done the same before, or changed what no plan holds to. */
-function assertAsPrinted({ step, effect, writes }: Run, isDisturbed: boolean): void {
+/**
+ * @param start The state that was planned: an earlier step can change the members of a collection that is deleted.
+ * @param isDisturbed Others may have done the same before, or changed what no plan holds to.
+ */
+function assertAsPrinted({ step, effect, writes }: Run, start: DefinitionsState, isDisturbed: boolean): void {
   const [first, last] = [writes[0]?.before, writes.at(-1)?.after]
   assert.ok(first && last, describedStep(step))
   const changes = differenceOf(first, last)
@@ -139,8 +142,8 @@ function assertAsPrinted({ step, effect, writes }: Run, isDisturbed: boolean): v
   const { action, kind, name, fields } = step
   const change = { action, kind, name, fields: action === 'update' ? fields.toSorted() : [] }
   assert.deepEqual(changes, [change], describedStep(step))
-  const gone = [...first.members].filter(([id]) => !last.members.has(id))
-  if (!isDisturbed) for (const [, members] of gone) assert.equal(members.size, step.memberCount)
+  const gone = [...first.members.keys()].filter((id) => !last.members.has(id))
+  if (!isDisturbed) for (const id of gone) assert.equal(start.members.get(id)?.size, step.memberCount)
   const planned = (effect?.collections ?? []).map(({ collectionId, added, removed }) => [collectionId, added, removed])
   const actual = [...first.members.keys(), ...last.members.keys().filter((id) => !first.members.has(id))].flatMap(
     (id) => {
