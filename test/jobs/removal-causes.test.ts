@@ -236,5 +236,24 @@ describe('The cause of held removals', () => {
       await redefine(second, collectionId, 'Jon', 'June')
       assert.deepEqual(await approversOf(collectionId, first, second), [first, second])
     })
+
+    it('who changed the definition while removals were held, also when more have become due since', async () => {
+      const { source, accounts } = await people('Kim', 240)
+      const collectionId = await fixture.criteria('Identity', 'identityDisplayName', 'Kim')
+      await fixture.linkedGroup(collectionId)
+      const [renamed = '', ...deleted] = accounts
+      await fixture.write(source, identity(renamed, { displayName: 'Kaja', directoryObjectId: renamed }))
+      await fixture.followed()
+      await fixture.clock.sleep(60_000)
+      await redefine(second, collectionId, 'Kim', 'Kine')
+      await synced(collectionId)
+      for (const externalId of deleted) {
+        await fixture.clock.sleep(60_000)
+        await fixture.write(source, { operation: 'delete', objectType: 'identity', externalId })
+        await fixture.followed()
+        assert.deepEqual(await approversOf(collectionId, second), [])
+      }
+      assert.deepEqual(await approversOf(collectionId, second, third), [third])
+    })
   })
 })

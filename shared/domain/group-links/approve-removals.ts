@@ -6,7 +6,13 @@ import type { GroupLink } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { changeLink } from './link-lease.ts'
 import { queueJob } from './queue-job.ts'
-import { type HeldRemovals, type HeldRemovalsDto, type RemovalPlanDto, toHeldRemovalsDto } from './removal-plan.ts'
+import {
+  type HeldRemovals,
+  type HeldRemovalsDto,
+  heldSinceMs,
+  type RemovalPlanDto,
+  toHeldRemovalsDto,
+} from './removal-plan.ts'
 
 type LinkName = { readonly tenantId: string; readonly linkId: string }
 
@@ -95,17 +101,16 @@ export async function rejectRemovals(
 
 /**
  * Whether one of these actors has caused held removals: by a change known when they were held, or by one of a definition
- * since. That one may leave the same accounts to be removed.
+ * since the link began to hold some. That one may leave the same accounts to be removed.
  */
 async function hasCaused(
   { tenantId, collectionId }: GroupLink,
-  { actorIds: causerIds = [], cause, createdAt }: HeldRemovals,
+  held: HeldRemovals,
   actorIds: readonly string[],
   { collections }: Pick<LinkDependencies, 'collections'>,
 ): Promise<boolean> {
-  if (causerIds.some((id) => actorIds.includes(id))) return true
-  const sinceMs = Math.min(Date.parse(createdAt), Date.parse(cause?.at ?? createdAt))
-  return collections.hasDefinedSince({ tenantId, collectionId, actorIds, sinceMs })
+  if (held.actorIds?.some((id) => actorIds.includes(id))) return true
+  return collections.hasDefinedSince({ tenantId, collectionId, actorIds, sinceMs: heldSinceMs(held) })
 }
 
 function heldBy({ id, heldRemovals }: GroupLink): HeldRemovals {

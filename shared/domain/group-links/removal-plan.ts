@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Closed, Described, Guid, membersNamedIn, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { Page } from '../../kernel/versioned.ts'
 import { MEMBER_CHANGE_CAUSES, type MemberChangeCause } from '../history/member-history.ts'
@@ -73,8 +73,18 @@ export const HeldRemovals = Type.Object({
   rejectedAt: Type.Optional(holdProperties.rejectedAt),
   /** Who caused the removals: they do not approve them where the settings require a second person. */
   actorIds: Type.Optional(Type.Array(Type.String())),
+  /** `heldSinceMs` of the plan before. Absent where there was none, and in plans of the version before. */
+  heldSince: Type.Optional(Timestamp),
 })
 export type HeldRemovals = Readonly<Static<typeof HeldRemovals>>
+
+/**
+ * When the link began to hold removals, or the change behind them was made, over all plans without a break: one more
+ * account makes another plan.
+ */
+export function heldSinceMs({ heldSince, cause, createdAt }: HeldRemovals): number {
+  return Math.min(...[heldSince, cause?.at, createdAt].flatMap((at) => (at === undefined ? [] : Date.parse(at))))
+}
 
 export const RemovalPlanDto = Closed({
   ...holdProperties,
@@ -133,13 +143,7 @@ export interface AccountHolders {
 }
 
 /** The members of held removals that clients see. */
-export function toHeldRemovalsDto({
-  storedAtMs: _,
-  actorIds: __,
-  cause = null,
-  rejectedBy = null,
-  rejectedAt = null,
-  ...held
-}: HeldRemovals): HeldRemovalsDto {
-  return { ...held, cause, rejectedBy, rejectedAt }
+export function toHeldRemovalsDto(held: HeldRemovals): HeldRemovalsDto {
+  const { cause = null, rejectedBy = null, rejectedAt = null } = held
+  return { ...membersNamedIn(HeldRemovalsDto, held), cause, rejectedBy, rejectedAt }
 }

@@ -1,7 +1,12 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
-import { type HeldRemovals, PLAN_STORED_AGAIN_AFTER_MS, toChangeCause } from '../group-links/removal-plan.ts'
+import {
+  type HeldRemovals,
+  heldSinceMs,
+  PLAN_STORED_AGAIN_AFTER_MS,
+  toChangeCause,
+} from '../group-links/removal-plan.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import type { RemovalHold } from './removal-guard.ts'
 
@@ -25,7 +30,8 @@ export async function saveHeldRemovals(
     return { ...earlier, ...figures, ...(earlier.cause === undefined ? await causes() : {}) }
   }
   await removalPlans.save({ tenantId, planId }, accounts)
-  return { createdAt: toTimestamp(startMs), ...earlier, ...figures, storedAtMs: startMs, ...(await causes()) }
+  const since = heldRemovals === null ? {} : { heldSince: toTimestamp(heldSinceMs(heldRemovals)) }
+  return { createdAt: toTimestamp(startMs), ...earlier, ...figures, ...since, storedAtMs: startMs, ...(await causes()) }
 
   async function causes(): Promise<Pick<HeldRemovals, 'cause' | 'actorIds'>> {
     const { newest, actorIds } = await collections.removalCauses(link, accounts)
