@@ -53,6 +53,7 @@ describe('Of the requests of two identities that become one', () => {
 })
 
 const TEN_MINUTES_S = 600
+const SEVEN_DAYS_S = 7 * 86_400
 
 describe('A request of a person who is deleted', () => {
   it('is no news to the approver any more', async () => {
@@ -108,6 +109,24 @@ describe('A request of a person who becomes one with another', () => {
     await fixture.passWithMessages(TEN_MINUTES_S)
     assert.deepEqual(subjectsTo(fixture, anna), ['Twin asks to join Choir'])
   })
+
+  for (const mail of ['Immediately', 'Daily'])
+    it(`is told to nobody when it has not moved for seven days (${mail})`, async () => {
+      const { fixture, anna, ola } = await people()
+      await fixture.call(anna.token, 'PUT', '/collections/beta/me/notifications', { mail })
+      await fixture.submit(ola, await fixture.joinable(by(anna)))
+      if (mail === 'Daily') await fixture.drain()
+      await merged(fixture, ola)
+      await fixture.drain()
+      fixture.pass(SEVEN_DAYS_S - TEN_MINUTES_S)
+      await fixture.drain()
+      assert.equal(fixture.sent.length, 1)
+      await fixture.passWithMessages(2 * TEN_MINUTES_S)
+      assert.deepEqual(fixture.sent, [])
+      await evaluate(fixture)
+      await fixture.passWithMessages(2 * 86_400)
+      assert.deepEqual(fixture.mails(), [])
+    })
 
   it('tells the decision to the other one', async () => {
     const { fixture, anna, ola } = await people()

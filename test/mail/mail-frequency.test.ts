@@ -149,6 +149,21 @@ describe('A mail', () => {
     assert.deepEqual([ids.length, new Set(ids).size], [2, 1])
   })
 
+  it('is given up when the directory has accepted none for seven days', async () => {
+    const fixture = await mailFixture(server)
+    const anna = await fixture.reader('Anna')
+    server.directory().server.setFaults([{ method: 'POST', path: '/sendMail$', times: 2, status: 429 }])
+    const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
+    await fixture.submit(await fixture.reader('Ola'), collectionId)
+    await assert.rejects(fixture.drain())
+    const message = { tenantId: fixture.tenantId }
+    fixture.pass(7 * 86_400 - 60)
+    await assert.rejects(fixture.service.messages.mails.handle(message))
+    fixture.pass(120)
+    await fixture.service.messages.mails.handle(message)
+    assert.deepEqual(fixture.to(anna), [])
+  })
+
   it('that was lost with its message is sent by the sweep', async () => {
     const fixture = await mailFixture(server)
     const anna = await fixture.reader('Anna')

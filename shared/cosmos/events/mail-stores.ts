@@ -15,7 +15,7 @@ import {
   sqlParameters,
 } from '../documents.ts'
 
-/** What could not be told for so long is not worth a mail any more. */
+/** Begins again with each claim: a notice expires where mails are not sent any more, and is given up elsewhere. */
 const NOTICES_KEPT_S = 7 * SECONDS_PER_DAY
 /** Much longer than an event can come again. A mailbox with a preference is kept. */
 const MAILBOXES_KEPT_S = 40 * SECONDS_PER_DAY
