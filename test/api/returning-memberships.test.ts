@@ -5,7 +5,7 @@ import type { JoinDependencies } from '../../shared/domain/membership-requests/r
 import { faults, joinableFixture, OPEN, type Person } from '../support/api/joinable-fixture.ts'
 
 const fixture = await joinableFixture()
-const { admin, tenantId, call, submit, act, results, joinable, person } = fixture
+const { admin, tenantId, call, submit, act, read, results, joinable, person } = fixture
 
 after(() => assert.deepEqual(faults, []))
 
@@ -19,15 +19,16 @@ const evaluateDayLater = () => {
 }
 const restore = ({ identityId, account }: Person) =>
   fixture.put('identity', { displayName: 'Back', directoryObjectId: account }, identityId)
-const change = (method: 'POST' | 'DELETE', collectionId: string, { identityId }: Person) =>
+const change = (method: 'POST' | 'DELETE', collectionId: string, { identityId }: Person, end: object = {}) =>
   call<Record<string, number>>(admin, method, `/collections-joinable/beta/${collectionId}/results/members`, {
     coreIdentityIds: [identityId],
+    ...end,
   })
 
 /** A person whose deletion has ended a membership. */
-async function deletedMember(collectionId: string): Promise<Person> {
+async function deletedMember(collectionId: string, end: object = {}): Promise<Person> {
   const employee = await person()
-  await submit(employee, collectionId)
+  await change('POST', collectionId, employee, end)
   await evaluate()
   fixture.pass(2)
   await fixture.remove('identity', employee.identityId, RESTORABLE)
@@ -67,6 +68,52 @@ describe('a membership that found its slot taken when its person came back', () 
     assert.deepEqual((await change('DELETE', choir, employee)).data, { removed: 1, notMembers: 0 })
     await evaluateDayLater()
     assert.deepEqual(await results(choir), [])
+  })
+})
+
+describe('a membership that comes back', () => {
+  const mergeInto = ({ identityId: mergedInto }: Person, { identityId }: Person) =>
+    fixture.remove('identity', identityId, { ...RESTORABLE, mergedInto })
+  const endsOf = async ({ identityId }: Person) =>
+    (await fixture.deps.requests.liveOf(tenantId, identityId)).map(({ value }) => value.endsAt)
+
+  for (const isMerged of [false, true]) {
+    it(`replaces an open request of the person${isMerged ? ', now a part of another one' : ''}`, async () => {
+      const choir = await joinable(await fixture.approvedBySomebody())
+      const former = await deletedMember(choir)
+      const whole = isMerged ? await person() : former
+      if (isMerged) await mergeInto(whole, former)
+      else await restore(former)
+      const { data: open } = await submit(whole, choir)
+      assert.equal(open.status, 'PendingApproval')
+      await evaluate()
+      const { actorId, notes, status } = (await read(whole.token, open)).data.lifecycle.at(-1) ?? assert.fail()
+      assert.deepEqual({ actorId, notes, status }, { actorId: 'system', notes: 'Merged', status: 'Cancelled' })
+      assert.deepEqual(await results(choir), [{ objectId: whole.identityId, relationshipId: null }])
+      await evaluateDayLater()
+      assert.equal((await results(choir)).length, 1)
+    })
+  }
+
+  it('beside one that ends earlier leaves its end to it', async () => {
+    for (const end of [{}, { endsAt: '2031-06-01T08:00:00.000+00:00' }]) {
+      const choir = await joinable(OPEN)
+      const employee = await deletedMember(choir, end)
+      await restore(employee)
+      await change('POST', choir, employee, { endsAt: '2031-05-01T08:00:00.000+00:00' })
+      await evaluate()
+      assert.deepEqual(await endsOf(employee), [end.endsAt])
+    }
+  })
+
+  it('ends with the last of several that come back to one person', async () => {
+    const [choir, whole] = [await joinable(OPEN), await person()]
+    const ends = ['2031-05-01T08:00:00.000+00:00', '2031-07-01T08:00:00.000+00:00', '2031-06-01T08:00:00.000+00:00']
+    const parts: Person[] = []
+    for (const endsAt of ends) parts.push(await deletedMember(choir, { endsAt }))
+    for (const part of parts) await mergeInto(whole, part)
+    await evaluate()
+    assert.deepEqual(await endsOf(whole), [ends[1]])
   })
 })
 

@@ -40,14 +40,21 @@ export function planReconciliation(
     const { before } = change
     const after = merged.get(change) ?? change.after
     if (!losers.has(change)) return after === before.value ? [] : [{ before, after }]
-    // A membership that would come back to a slot that is taken does not come back once the slot is free either.
+    // A membership that would come back beside another one does not come back once the slot is free either.
     const isEnding = isLive(before.value)
     return [{ before, after: isEnding ? ended(after, SYSTEM_NOTES.merged, nowMs) : endedForGood(before.value) }]
   })
-  // What a membership takes over from another is saved before that one ends. The slots of requests that end are free for
-  // those that move.
-  const rank = ({ before, after }: RequestChange) => (isLive(after) ? (before?.value.slot === after.slot ? 0 : 2) : 1)
-  return changes.sort((left, right) => rank(left) - rank(right))
+  return changes.sort((left, right) => saveRank(left) - saveRank(right))
+}
+
+/**
+ * What a membership takes over from another is saved before that one ends. The slots of requests that end are free for
+ * those that move or come back.
+ */
+function saveRank({ before, after }: RequestChange): number {
+  const wasLive = before !== undefined && isLive(before.value)
+  if (!isLive(after)) return wasLive ? 1 : 3
+  return wasLive && before.value.slot === after.slot ? 0 : 2
 }
 
 type Planned = { readonly before: Versioned<MembershipRequest>; readonly after: MembershipRequest }
@@ -57,7 +64,7 @@ type Planned = { readonly before: Versioned<MembershipRequest>; readonly after: 
  * waits for stays asked for.
  */
 function withOthers({ after }: Planned, others: readonly Planned[], nowMs: number): MembershipRequest {
-  const memberships = others.filter(({ before, after: other }) => isLive(before.value) && other.status === 'Joined')
+  const memberships = others.filter(({ after: other }) => other.status === 'Joined')
   if (after.status !== 'Joined' || memberships.length === 0) return after
   const { endsAt: own, ...rest } = after
   const end = memberships.reduce((end, other) => laterEnd(end, other.after.endsAt), own)
@@ -73,12 +80,12 @@ function withOthers({ after }: Planned, others: readonly Planned[], nowMs: numbe
 }
 
 /**
- * A live request before one that would come back, a membership before an open request, the older before the younger.
+ * A membership before an open request, a live one before one that would come back, the older before the younger.
  */
 function byPrecedence(left: RequestChange, right: RequestChange): number {
   const rank = ({ before, after }: RequestChange) => [
-    Number(before !== undefined && !isLive(before.value)),
     Number(after.status !== 'Joined'),
+    Number(before !== undefined && !isLive(before.value)),
     `${after.createdAt} ${after.id}`,
   ]
   const [first, second] = [rank(left), rank(right)]
