@@ -134,6 +134,26 @@ describe('a membership that ended by a deletion', () => {
     assert.deepEqual(await results(posts), [])
   })
 
+  it('does not come back with its position after the person, now a part of another one, was removed', async () => {
+    const [former, whole] = [await person(), await person()]
+    const [first, second] = [await fixture.position(former), await fixture.position(whole)]
+    const posts = await joinable(OPEN, { objectType: 'Relationship' })
+    await submit(former, posts, { relationshipId: first })
+    await submit(whole, posts, { relationshipId: second })
+    await evaluate()
+    fixture.pass(2)
+    await fixture.remove('relationship', first, RESTORABLE)
+    await evaluate()
+    fixture.pass(60)
+    await fixture.remove('identity', former.identityId, { ...RESTORABLE, mergedInto: whole.identityId })
+    await evaluate()
+    assert.deepEqual((await change('DELETE', posts, whole)).data, { removed: 1, notMembers: 0 })
+    fixture.pass(60)
+    await fixture.put('relationship', { identity: { objectId: whole.identityId }, title: 'Nurse' }, first)
+    await evaluate()
+    assert.deepEqual(await results(posts), [])
+  })
+
   it('does not come back with a person who was removed directly meanwhile, and comes back elsewhere', async () => {
     const [choir, guild, employee] = [await joinable(OPEN), await joinable(OPEN), await person()]
     await submit(employee, guild)

@@ -102,12 +102,14 @@ function reconciled(
   nowMs: number,
 ): MembershipRequest {
   if (isLive(request)) return reconciledLive(request, collection, statuses, nowMs)
-  const { restorableUntilMs, ...former } = request
-  if (collection === undefined || (restorableUntilMs ?? 0) <= nowMs) return request
-  if (former.endsAt !== undefined && Date.parse(former.endsAt) <= nowMs) return request
+  if (collection === undefined || (request.restorableUntilMs ?? 0) <= nowMs) return request
+  if (request.endsAt !== undefined && Date.parse(request.endsAt) <= nowMs) return request
+  // Also while it does not come back: a direct removal finds it by the identity that remains.
+  const owned = ofOwner(request, collection, statuses.identity(request.requesterId).id)
+  const { restorableUntilMs: _restorableUntilMs, ...former } = owned
   const restored = withEntry(former, 'Joined', SYSTEM_NOTES.restored, nowMs)
   const after = reconciledLive(restored, collection, statuses, nowMs)
-  return isLive(after) ? after : request
+  return isLive(after) ? after : owned
 }
 
 function reconciledLive(
@@ -118,7 +120,7 @@ function reconciledLive(
 ): MembershipRequest {
   if (collection === undefined) return ended(request, SYSTEM_NOTES.orphaned, nowMs)
   const owner = statuses.identity(request.requesterId)
-  const owned = owner.id === request.requesterId ? request : inSlot({ ...request, requesterId: owner.id }, collection)
+  const owned = ofOwner(request, collection, owner.id)
   if (!owner.isLive) return ended(owned, SYSTEM_NOTES.orphaned, nowMs, owner.restorableUntilMs)
   const position = lostPosition(owned, statuses)
   if (position === 'held') return owned
@@ -142,8 +144,9 @@ function lostPosition(
   return areTwoPeople(requesterId, holder) ? 'handedOver' : 'held'
 }
 
-function inSlot(request: MembershipRequest, collection: CollectionType): MembershipRequest {
-  return { ...request, slot: slotOf(collection, request.requesterId, request.relationshipId) }
+function ofOwner(request: MembershipRequest, collection: CollectionType, requesterId: string): MembershipRequest {
+  if (requesterId === request.requesterId) return request
+  return { ...request, requesterId, slot: slotOf(collection, requesterId, request.relationshipId) }
 }
 
 /**
