@@ -80,26 +80,31 @@ async function saveReconciled(
     if (attempt === MAX_ATTEMPTS && conflicted.length > 0) {
       throw new Error(`${conflicted.length} requests kept changing while they were reconciled`)
     }
-    const returned = await withLivePerson(tenantId, saved, deps)
-    const ids = [...conflicted, ...returned].map(({ id }) => id)
+    const outdated = await outdatedAmong(tenantId, saved, deps)
+    const ids = [...conflicted, ...outdated].map(({ id }) => id)
     pending = await readRequests(tenantId, ids, deps)
   }
   return hasChanged
 }
 
 /**
- * Of the saved requests, the memberships that ended by a deletion and whose person is live by now. An instance that has
- * brought back what came back with this person did not find them: they had not ended yet.
+ * Of the saved requests, the memberships that ended by a deletion and whose person is live by now, and the live requests
+ * whose person or position is not. An instance that has followed that meanwhile did not find them as they are now.
  */
-async function withLivePerson(
+async function outdatedAmong(
   tenantId: string,
   saved: readonly MembershipRequest[],
   deps: OrgChartSource,
 ): Promise<MembershipRequest[]> {
-  const restorable = saved.filter(({ restorableUntilMs }) => restorableUntilMs !== undefined)
-  if (restorable.length === 0) return []
+  const following = saved.filter((request) => isLive(request) || request.restorableUntilMs !== undefined)
+  if (following.length === 0) return []
   const orgChart = await freshOrgChart(tenantId, deps)
-  return restorable.filter(({ requesterId }) => orgChart.has('identity', requesterId))
+  return following.filter((request) => {
+    const { requesterId, relationshipId } = request
+    if (!isLive(request)) return orgChart.has('identity', requesterId)
+    const hasPosition = relationshipId === null || orgChart.has('relationship', relationshipId)
+    return !orgChart.has('identity', requesterId) || !hasPosition
+  })
 }
 
 /**
