@@ -108,11 +108,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     operationId: 'createConnectorObject',
     summary: 'Create a connector object',
     description:
-      'Restores the deleted object with the same `objectType` and `externalId`, if there is one. A deleted identity with ' +
-      'another `nin` is another person: it stays deleted, and the new one gets another core id, and none of the ' +
-      'memberships. The deleted person gets the core id back when the connector, which lists `nin` in `joinOn`, sends ' +
-      'that `nin` again while the object could still be restored, under whichever external id. An identity whose `nin` ' +
-      'was erased is restored with any `nin`. Repeat the request to ' +
+      'Restores the deleted object with the same `objectType` and `externalId`, if there is one. Repeat the request to ' +
       'complete an interrupted write. `null`, blank strings and empty lists count as absent. The data of one object is ' +
       `limited to 512 KiB. ${NAME_LIMIT} ${ATTRIBUTE_LIMITS}`,
     roles: CONNECTOR_WRITERS,
@@ -130,8 +126,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
       'of the items. When the connector is deleted meanwhile, the remaining items are refused with `ConnectorNotFound`. ' +
       'A body in which one object has more than 10,000 members is refused with `InvalidJson`. ' +
       'An upsert with `previousExternalId` renames the object of that name, live or deleted: it keeps its core object, and ' +
-      'references to the former name follow, in stored data too. Without such an object, or when a deleted identity has ' +
-      'another `nin`, it is an ordinary upsert. When both ' +
+      'references to the former name follow, in stored data too. Without such an object, it is an ordinary upsert. When both ' +
       'names have a live object, the item is refused with `ExternalIdInUse`. The former name is free for another object. ' +
       'Of identities, changes take effect first, then deletions, then creations, so that a person with a new external id ' +
       'is found in either order. Send the new record, the positions that refer to it, and the deletion of the former one in ' +

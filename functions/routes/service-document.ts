@@ -114,9 +114,7 @@ const CONNECTORS: Tag = {
     'claim a `directoryObjectId` has it, see `listAccountConflicts`. Attributes of the oldest connector take precedence; other ' +
     'connectors fill in missing ones. A merged identity keeps the core id from the oldest connector. An external id means ' +
     'one object for ever: a source does not give it to another person, also not when the object can no longer be ' +
-    'restored. The object gets the same core id again, and requests and approver entries name the core id. Only a ' +
-    'deleted identity whose external id comes back with another `nin` is a new person with a core id of its own, see ' +
-    '`createConnectorObject`; of one that is not deleted, another `nin` is a correction.',
+    'restored. The object gets the same core id again, and requests and approver entries name the core id.',
 }
 const TAGS: ApiDescription['tags'] = {
   'collections/beta': { name: 'Collections', description: 'Collections of both kinds, and their members.' },

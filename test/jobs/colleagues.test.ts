@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import { DAY_MS } from '../../shared/kernel/timestamp.ts'
 import { type AccountFixture, gone, identity, openAccountFixture, position } from '../support/jobs/account-fixture.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
@@ -85,44 +84,4 @@ describe('A membership for a position that goes to a colleague with the same add
     assert.deepEqual(await requestsOf(collectionId), [['Joined', undefined]])
     assert.deepEqual([...(await fixture.membersOf(group))], [data.directoryObjectId])
   })
-})
-
-describe('A person who gets the external id of a deleted colleague', () => {
-  const data = (nin: string, account: string) => ({ nin, directoryObjectId: account })
-  const groupOf = async (hr: Connector, externalId: string) => {
-    const collectionId = await fixture.joinable([await fixture.coreIdOf(hr, 'identity', externalId)])
-    return { collectionId, group: await fixture.linkedGroup(collectionId) }
-  }
-  const stays = async (what: { collectionId: string; group: string }) => {
-    assert.deepEqual(await requestsOf(what.collectionId), [
-      ['Left', 'The person, the position or the collection was deleted'],
-    ])
-    assert.deepEqual([...(await fixture.membersOf(what.group))], [])
-  }
-
-  for (const isSeen of [true, false]) {
-    it(`is in no group of the colleague, ${isSeen ? 'whose deletion was evaluated' : 'who was deleted a moment ago'}`, async () => {
-      const [hr, [first, second]] = [await fixture.newSource(), users(3, 2) as [string, string]]
-      const another = data(`b ${isSeen}`, second)
-      await fixture.write(hr, identity('p1', data(`a ${isSeen}`, first)))
-      const former = await fixture.coreIdOf(hr, 'identity', 'p1')
-      const left = await groupOf(hr, 'p1')
-      assert.deepEqual([...(await fixture.membersOf(left.group))], [first])
-      await fixture.write(hr, gone('identity', 'p1'))
-      if (isSeen) await fixture.followed()
-      await fixture.clock.sleep(DAY_MS)
-      await fixture.write(hr, identity('p1', another))
-      await fixture.followed()
-      const present = await fixture.coreIdOf(hr, 'identity', 'p1')
-      assert.notEqual(present, former)
-      await stays(left)
-      for (const sent of [another, { ...another, displayName: 'Bo' }]) {
-        await fixture.clock.sleep(DAY_MS)
-        await fixture.write(hr, identity('p1', sent))
-        await fixture.followed()
-        assert.equal(await fixture.coreIdOf(hr, 'identity', 'p1'), present)
-        await stays(left)
-      }
-    })
-  }
 })

@@ -42,10 +42,7 @@ export type MovedIdentity = { readonly id: string; readonly coreObjectIds: reado
 
 /** An object in a connector space. */
 export type ConnectorObject = {
-  /**
-   * Derived from connector, type and external id, so that the store enforces their uniqueness. A deleted identity gets
-   * another one when its external id goes to another person.
-   */
+  /** Derived from connector, type and external id, so that the store enforces their uniqueness. */
   readonly id: string
   readonly connectorId: string
   readonly objectType: ObjectType
@@ -69,10 +66,7 @@ export type ConnectorObject = {
   readonly supplements?: true
   /** Of a deleted identity: the core object of the same person, who has another external id in its connector. */
   readonly continuedIn?: string
-  /**
-   * Ids that the object had under former external ids, and its own one if another person had it before; absent when it was
-   * never renamed.
-   */
+  /** Ids that the object had under former external ids; absent when it was never renamed. */
   readonly formerIds?: readonly string[]
   /**
    * In what is left under a former external id: the id of the renamed object. The name is free: an object that gets it

@@ -141,14 +141,11 @@ export function movedContributors(
   rules: ConnectorRules,
 ): ReadonlyMap<string, string> {
   const isCarrier = (object: ConnectorObject): boolean => isLive(object) && !rules.supplements(object.connectorId)
-  // Another person can have the id of a contributor by now, and has never belonged to its core object.
-  const hasLeft = (object: ConnectorObject, id: string): boolean => object.formerCoreObjectIds?.includes(id) === true
   return new Map(
     left.flatMap(({ id, contributors }) => {
       const known = contributors.flatMap((contributor) => former.get(contributor) ?? [])
       const mergedInto =
-        known.find((object) => isCarrier(object) && hasLeft(object, id))?.coreObjectId ??
-        known.find(({ continuedIn }) => continuedIn)?.continuedIn
+        known.find(isCarrier)?.coreObjectId ?? known.find(({ continuedIn }) => continuedIn)?.continuedIn
       return mergedInto === undefined || mergedInto === id ? [] : [[id, mergedInto] as const]
     }),
   )

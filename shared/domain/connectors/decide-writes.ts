@@ -2,10 +2,10 @@ import { refusalEntry } from '../../kernel/refusals.ts'
 import { isMatch } from '../../kernel/versioned.ts'
 import { type ConnectorObject, connectorObjectId, dotSegmentFault, referenceIds } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { isHandedOver, possiblyStaleOf } from './former-core-objects.ts'
+import { possiblyStaleOf } from './former-core-objects.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { parentFault, parentIn } from './org-tree.ts'
-import { deletion, type FormerName, isSameData, placement, renaming, takeover, withoutKeys } from './place-object.ts'
+import { deletion, type FormerName, isSameData, placement, renaming, withoutKeys } from './place-object.ts'
 import { refused, type WriteContext, type WriteDecision } from './write-decision.ts'
 
 /** Decides on one item. Its only side effect is on the identity resolver, which takes over the decided identities. */
@@ -48,38 +48,31 @@ export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDec
   const fault = objectType === 'orgUnit' ? parentFault(names, parentIn(references), context.parentOf) : undefined
   if (fault !== undefined) return refused(fault)
   const base = isRenamed ? former.stored : stored
-  const predecessor = isHandedOver(base?.value, { connectorId, data }) ? context.before(id) : undefined
-  const { createdAtMs, formerIds = [] } =
-    predecessor === undefined ? keptOf(base?.value, context.nowMs) : newIn(id, context.nowMs)
-  const allFormerIds = isRenamed ? [...new Set([...formerIds, former.id])] : formerIds
+  const { createdAtMs, formerIds = [] } = keptOf(base?.value, context.nowMs)
+  const allFormerIds = isRenamed ? [...formerIds, former.id] : formerIds
   const object = {
     ...{ id, connectorId, objectType, externalId, data, references },
     ...(createdAtMs !== undefined && { createdAtMs }),
     ...(allFormerIds.length > 0 && { formerIds: allFormerIds }),
   }
   if (isRenamed) return renaming(object, former, stored?.version, context)
-  const decision =
-    predecessor === undefined
-      ? placement(object, stored, live !== undefined, context)
-      : takeover(object, predecessor, context)
+  const decision = placement(object, stored, live !== undefined, context)
   return former?.isFollowed ? { ...decision, renamed: { objectType, externalId, formerId: former.id } } : decision
 }
 
 /** What has the former name of an item; undefined when nothing has, or something that is no longer this object. */
 function formerName(write: ObjectWrite, { connectorId, derive, stored }: WriteContext): FormerName | undefined {
-  if (write.operation !== 'upsert' || write.previousExternalId === undefined) return undefined
-  const { objectType, externalId, data, previousExternalId: previous } = write
+  const previous = write.operation === 'upsert' ? write.previousExternalId : undefined
+  if (previous === undefined) return undefined
+  const { objectType, externalId } = write
   const id = connectorObjectId({ connectorId, objectType, externalId: previous }, derive)
   const found = stored.get(id)
-  if (found === undefined || isHandedOver(found.value, { connectorId, data })) return undefined
+  if (found === undefined) return undefined
   const { renamedTo, deletedAtMs } = found.value
   if (renamedTo === undefined) return { id, stored: found, isLive: deletedAtMs === undefined, isFollowed: false }
   const isThis = renamedTo === connectorObjectId({ connectorId, objectType, externalId }, derive)
   return isThis ? { id, stored: found, isLive: false, isFollowed: true } : undefined
 }
-
-/** What a person has under an id that another one had. The core object that is derived from the id is not theirs. */
-const newIn = (id: string, nowMs: number) => ({ createdAtMs: nowMs, formerIds: [id] })
 
 /** What an object keeps from its stored version. A free name has nothing to keep. */
 function keptOf(

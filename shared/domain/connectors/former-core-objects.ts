@@ -1,7 +1,6 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { ConnectorObject, MovedIdentity } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { areOtherPeople } from './join-keys.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'
 
 /** Identities that moved with an object, stored with it: as many as one transaction writes. */
@@ -14,12 +13,6 @@ const FORMER_CORE_OBJECTS_COUNT = 8
 export type PossiblyStaleObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
   readonly coreObjects: readonly CoreObjectStub[]
 }
-
-/** Whether the name of a deleted identity goes to another person. Of a live one, a different `nin` is a correction. */
-export const isHandedOver = (
-  before: ConnectorObject | undefined,
-  present: Pick<ConnectorObject, 'connectorId' | 'data'>,
-): before is ConnectorObject => before?.deletedAtMs !== undefined && areOtherPeople(before, present)
 
 /** The identities that move, with their core objects before and after. */
 export function movedIdentities(

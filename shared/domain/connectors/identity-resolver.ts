@@ -22,8 +22,6 @@ export type Placement = {
 export type PlacementOptions = {
   /** The id that the identity had under its former name. */
   readonly formerId?: string
-  /** The deleted identity of another person that had its id, under another one. */
-  readonly predecessor?: ConnectorObject
   /** Whether it was created a moment ago, and placed without seeing what others wrote at the same time. */
   readonly isNew?: boolean
 }
@@ -53,12 +51,11 @@ export class IdentityResolver {
   }
 
   /** Adds or replaces an identity and assigns its core object. */
-  place(written: WrittenIdentity, { formerId, predecessor, isNew = false }: PlacementOptions = {}): Placement {
-    const before = predecessor === undefined ? this.#index.get(formerId ?? written.id) : undefined
+  place(written: WrittenIdentity, { formerId, isNew = false }: PlacementOptions = {}): Placement {
+    const before = this.#index.get(formerId ?? written.id)
     const isReturning = before === undefined || !isLiveIdentity(before) || (isNew && this.#index.hasDouble(before))
     this.#index.begin()
     if (formerId !== undefined) this.#index.put(formerId)
-    if (predecessor !== undefined) this.#index.put(predecessor)
     const connected = before === undefined ? this.#replaced.othersOf(written) : this.#index.connectedTo([before])
     const { coreObjectId: former, supplements, formerCoreObjectIds, conflictKeys: conflicts } = before ?? {}
     this.#index.put({

@@ -1,15 +1,8 @@
 import { refusalEntry } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import {
-  type ConnectorObject,
-  keptForS,
-  type MovedIdentity,
-  ownCoreObjectId,
-  type StoredConnectorObject,
-} from './connector-object.ts'
+import { type ConnectorObject, keptForS, type MovedIdentity, ownCoreObjectId } from './connector-object.ts'
 import {
   inCoreObject,
-  isHandedOver,
   movedIdentities,
   possiblyStaleOf,
   stubOf,
@@ -140,28 +133,6 @@ export function placement(
   }
 }
 
-/**
- * Places an identity whose name another person had as a new one. The deleted record of that person gets another id. Until
- * it expires, it keeps the core object, and the person is found by its join keys.
- */
-export function takeover(
-  object: Omit<ConnectorObject, 'coreObjectId'>,
-  { value, version }: Versioned<StoredConnectorObject>,
-  context: WriteContext,
-): WriteDecision {
-  const predecessor = { ...value, id: context.newId() }
-  const decision = placement(object, undefined, false, context, { predecessor })
-  const [own, ...others] = decision.writes
-  if (own === undefined) return decision
-  const keptS = keptForS(value, context.nowMs)
-  const kept = { object: predecessor, version: undefined, ...(keptS !== undefined && { keptS }) }
-  return {
-    ...decision,
-    writes: [{ ...own, version }, kept, ...others],
-    possiblyStale: [...possiblyStaleOf(value, context.rules), ...decision.possiblyStale],
-  }
-}
-
 function coreObjectFor(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   before: ConnectorObject | undefined,
@@ -181,11 +152,7 @@ function coreObjectFor(
 }
 
 function moverWrites(movers: readonly ConnectorObject[], context: WriteContext): MoverWrites {
-  const stored = movers.map(({ id }) => context.before(id))
-  // One that this batch has placed under the name of another person has left nothing.
-  const before = stored.map((each, index) =>
-    isHandedOver(each?.value, movers[index] as ConnectorObject) ? undefined : each,
-  )
+  const before = movers.map(({ id }) => context.before(id))
   // Others have only a conflict more or less, which changes no core object.
   const isMoving = movers.map((object, index) => object.coreObjectId !== before[index]?.value.coreObjectId)
   const moving = movers.filter((_object, index) => isMoving[index])
@@ -194,12 +161,12 @@ function moverWrites(movers: readonly ConnectorObject[], context: WriteContext):
     moved: movedIdentities(moving, left),
     retargeted: moving,
     writes: movers.map((object, index) => {
-      const left = before[index]?.value
+      const stored = before[index]
       // An identity that is deleted in this batch is kept as any deleted one.
-      const wasDeleted = object.deletedAtMs !== undefined && object.deletedAtMs === left?.deletedAtMs
-      const keptS = wasDeleted ? keptForS(left, context.nowMs) : undefined
-      const moved = inCoreObject(object, object.coreObjectId, left)
-      return { object: moved, version: stored[index]?.version, ...(keptS !== undefined && { keptS }) }
+      const wasDeleted = object.deletedAtMs !== undefined && object.deletedAtMs === stored?.value.deletedAtMs
+      const keptS = wasDeleted ? keptForS(stored.value, context.nowMs) : undefined
+      const moved = inCoreObject(object, object.coreObjectId, stored?.value)
+      return { object: moved, version: stored?.version, ...(keptS !== undefined && { keptS }) }
     }),
     coreObjects: moving.flatMap((object, index) => [
       stubOf(object, object.coreObjectId),

@@ -10,6 +10,7 @@ import {
   CONNECTORS_COUNT,
   faultsOf,
   hasOneOutcome,
+  LINKED,
   peopleStart,
   peopleSteps,
   type RekeyStep,
@@ -17,7 +18,6 @@ import {
   type Step,
   type WriteStep,
 } from './people-steps.ts'
-import { linked, RelatedPeople, sharesOne } from './related-people.ts'
 
 /** A tenant of its own for each run. The file grows. */
 const RUNS_PER_ACCOUNT_COUNT = 500
@@ -114,12 +114,15 @@ function changed(outcome: PeopleOutcome, ...changes: readonly ((outcome: PeopleO
 }
 
 const inOrder = (members: readonly Member[]): string[] => members.map((member) => JSON.stringify(member)).sort()
+const sharesOne = (some: readonly string[], others: readonly string[]): boolean =>
+  some.some((one) => others.includes(one))
 const isSame = (left: Member, right: Member): boolean =>
   left.collection === right.collection && (left.isWaiting || !right.isWaiting)
 
 /** The memberships and requests that do not end with a position. */
 const ofPeople = ({ members }: State): readonly Member[] =>
   members.filter(({ collection }) => COLLECTION_TYPES[collection] === 'Identity')
+const linked = ({ members }: State): readonly Member[] => members.filter(({ collection }) => collection === LINKED)
 
 /**
  * What every step keeps, with any faults.
@@ -166,6 +169,52 @@ function assertKept(
 const isMemberIn = (members: readonly Member[], person: readonly string[]): boolean =>
   members.some((member) => JSON.stringify(member.person) === JSON.stringify(person))
 
+/** Contributors who may be the same person as a member: those of one person, renamed, or with a join key of the connector. */
+class Related {
+  readonly #idsByKey = new Map<string, Set<string>>()
+  readonly #members = new Set<string>()
+
+  add(ids: readonly string[], keys: readonly string[]): void {
+    for (const key of keys) for (const id of ids) this.#with(key).add(id)
+  }
+
+  #with(key: string): Set<string> {
+    const known = this.#idsByKey.get(key) ?? new Set()
+    this.#idsByKey.set(key, known)
+    return known
+  }
+
+  send(outcome: PeopleOutcome, connector: number, write: ObjectWrite): void {
+    if (write.objectType !== 'identity' || write.operation === 'delete') return
+    const { nin, directoryObjectId, email } = write.data
+    const id = outcome.idOf(connector, write.externalId)
+    const keys = Object.entries({ nin, directoryObjectId, email }).filter(([, value]) => value !== undefined)
+    this.add(
+      [id],
+      keys.map(([key, value]) => `${connector} ${key} ${value}`),
+    )
+    const { previousExternalId } = write as { previousExternalId?: string }
+    if (previousExternalId === undefined) return
+    const former = outcome.idOf(connector, previousExternalId)
+    this.add([id, former], [`renamed ${id} ${former}`])
+  }
+
+  /** Notes the people who are members now. */
+  note(state: State): void {
+    for (const { person } of linked(state)) for (const id of person) this.#members.add(id)
+  }
+
+  assertMembers(after: State): void {
+    for (const ids of this.#idsByKey.values()) {
+      if (!ids.isDisjointFrom(this.#members)) for (const id of ids) this.#members.add(id)
+    }
+    for (const { person } of linked(after)) {
+      assert.ok(sharesOne(person, [...this.#members]), `A membership came to ${person}`)
+    }
+    this.note(after)
+  }
+}
+
 function writesOf(step: Step, outcome: PeopleOutcome): [connector: number, write: ObjectWrite][] {
   if (step.kind === 'rekey') {
     return outcome
@@ -184,7 +233,7 @@ async function converges(servers: MergeServers, begin: Start, steps: readonly St
   await tenant.begin(begin)
   await tenant.link()
   let outcome = PeopleOutcome.of(ids)
-  const related = new RelatedPeople()
+  const related = new Related()
   for (const [connector, writes] of begin.objects.entries()) {
     for (const write of writes) {
       outcome.send(connector, write)
@@ -192,12 +241,11 @@ async function converges(servers: MergeServers, begin: Start, steps: readonly St
     }
   }
   let before = await tenant.state()
-  related.note(before, outcome)
+  related.note(before)
   const outcomes: PeopleOutcome[] = []
   for (const step of steps) {
     outcomes.push(outcome)
-    const isCrossed = step.kind === 'write' && step.crossing !== undefined
-    for (const [connector, write] of writesOf(step, outcome)) related.send(outcome, connector, write, isCrossed)
+    for (const [connector, write] of writesOf(step, outcome)) related.send(outcome, connector, write)
     const lostCount = tenant.group.losses.length
     const ended = await perform(step, tenant, outcome, true)
     const { outcomes: possible, continued = new Map(), between = [] } = ended
@@ -205,10 +253,10 @@ async function converges(servers: MergeServers, begin: Start, steps: readonly St
     outcome = await tenant.outcomeAmong(possible)
     const after = await tenant.state()
     const lost = tenant.group.losses.slice(lostCount).map(({ account }) => account)
-    if (step.kind === 'join' || step.kind === 'leave') related.note(after, outcome)
+    if (step.kind === 'join' || step.kind === 'leave') related.note(after)
     else {
       assertKept(before, after, { ...ended, continued }, lost)
-      related.assertMembers(after, outcome)
+      related.assertMembers(after)
     }
     before = after
   }
