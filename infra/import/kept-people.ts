@@ -1,4 +1,5 @@
 import { nameOf, type SpaceObject } from './connector-space.ts'
+import type { FileObject } from './import-file.ts'
 import { holderOf, personKeysOf } from './person-keys.ts'
 import { formerNameOf, type Line } from './plan-lines.ts'
 
@@ -15,9 +16,13 @@ type KeptPeople = {
  */
 export function keptPeople(lines: readonly Line[], present: ReadonlyMap<string, SpaceObject>): KeptPeople {
   const valid = new Set(lines.filter(({ reason }) => reason === undefined).map(({ object }) => nameOf(object)))
-  // The objects of other invalid lines are there already, or are made by another line.
+  // Another line makes the object, or it is there with these keys already.
+  const isThere = ({ objectType, externalId, data }: FileObject): boolean => {
+    const stored = present.get(nameOf({ objectType, externalId }))
+    return stored !== undefined && personKeysOf(objectType, data).every((key) => stored.keys.includes(key))
+  }
   const invalid = lines
-    .filter(({ object, reason }) => reason !== undefined && !valid.has(nameOf(object)) && !present.has(nameOf(object)))
+    .filter(({ object, reason }) => reason !== undefined && !valid.has(nameOf(object)) && !isThere(object))
     .map(({ object }) => object)
   const keys = new Set(invalid.flatMap(({ objectType, data }) => personKeysOf(objectType, data)))
   if (keys.size === 0) return { lines, isKept: () => false }
