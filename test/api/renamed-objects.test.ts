@@ -56,6 +56,22 @@ describe('An object that is renamed', () => {
     assert.equal((await tenant.all('identities')).length, 2)
   })
 
+  it('frees its former name also when a later item of the batch shares a key with it', async () => {
+    const { hr } = await school()
+    const shared = { directoryObjectId: '7f7f7f7f-0000-4000-8000-000000000001' }
+    await hr.batch(upsert('identity', 'cy', shared))
+    const results = await hr.batch(renamed('identity', 'cy', 'cy 2', shared), upsert('identity', 'di', shared))
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      [200, 201],
+    )
+    const names = ['cy', 'cy%202', 'di']
+    const statuses = await Promise.all(
+      names.map(async (name) => (await hr.send('GET', `${hr.data}/identity/${name}`)).status),
+    )
+    assert.deepEqual(statuses, [404, 200, 200])
+  })
+
   it('is an ordinary upsert when nothing has the former name, when it is sent again, and when the names are equal', async () => {
     const { tenant, hr, id } = await school()
     const ada = await id('identities', 'ada')

@@ -108,12 +108,14 @@ async function attemptWrites(
 }
 
 /**
- * The later write of an object in a batch, with the identities that moved with the earlier one: a repetition completes
- * both.
+ * The later write of an object in a batch, with the name that the earlier one frees, and with the identities that moved
+ * with it: a repetition completes both.
  */
 function afterEarlier(write: ConnectorObjectWrite, earlier: ConnectorObjectWrite | undefined): ConnectorObjectWrite {
   if (earlier === undefined) return write
-  return { ...write, object: withMoved(write.object, earlier.object, write.object.movedIdentities ?? []) }
+  const { formerName = earlier.formerName } = write
+  const object = withMoved(write.object, earlier.object, write.object.movedIdentities ?? [])
+  return { ...write, object, ...(formerName && { formerName }) }
 }
 
 /** With the difference that the write makes to the number of live objects. */
