@@ -32,6 +32,17 @@ async function failFiveDays(fixture: EventFixture): Promise<void> {
   await fixture.passWithMessages(2.5 * DAY_S)
 }
 
+/** With an event on each of seven days. */
+async function assertDisabledAfterFiveDays(fixture: EventFixture, stateOf: () => Promise<string>): Promise<void> {
+  const states: string[] = []
+  for (let day = 1; day <= 7; day += 1) {
+    await fixture.joinable(OPEN, { name: `Of day ${day}` })
+    await fixture.passWithMessages(DAY_S)
+    states.push(await stateOf())
+  }
+  assert.deepEqual(states, [...Array<string>(5).fill('Enabled'), 'Failing', 'Failing'])
+}
+
 describe('A subscription that was disabled for failing', () => {
   it('is enabled again although nothing is due, and gets what waits when that is due', async () => {
     const { fixture, answer, hook, update, stateOf } = await failing(500)
@@ -51,13 +62,7 @@ describe('A subscription that was disabled for failing', () => {
     const { fixture, update, stateOf } = await failing(500)
     await failFiveDays(fixture)
     await update({ state: 'Enabled' })
-    const states: string[] = []
-    for (let day = 1; day <= 7; day += 1) {
-      await fixture.joinable(OPEN, { name: `Of day ${day}` })
-      await fixture.passWithMessages(DAY_S)
-      states.push(await stateOf())
-    }
-    assert.deepEqual(states, [...Array<string>(5).fill('Enabled'), 'Failing', 'Failing'])
+    await assertDisabledAfterFiveDays(fixture, stateOf)
   })
 
   it('is told of and counted once, however often it is looked at', async () => {
@@ -83,13 +88,7 @@ describe('A subscription with nothing to receive', () => {
     const { fixture, stateOf } = await failing(500)
     await fixture.joinable(OPEN)
     await fixture.passWithMessages(20 * DAY_S)
-    const states: string[] = []
-    for (let day = 1; day <= 7; day += 1) {
-      await fixture.joinable(OPEN, { name: `Of day ${day}` })
-      await fixture.passWithMessages(DAY_S)
-      states.push(await stateOf())
-    }
-    assert.deepEqual(states, [...Array<string>(5).fill('Enabled'), 'Failing', 'Failing'])
+    await assertDisabledAfterFiveDays(fixture, stateOf)
   })
 
   it('is disabled by the attempt that gives up its last event, after five days', async () => {

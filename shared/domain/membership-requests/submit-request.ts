@@ -132,7 +132,7 @@ type SubmissionContext = {
   /**
    * Called before a request is saved. One that an earlier attempt has saved is returned without it, as the organisation
    * can have changed since.
-   * @throws Refusal of what the caller may not ask for now.
+   * @throws Refusal for a position, a person or an end that the caller may not ask for.
    */
   check(): CheckedSubmission
 }
