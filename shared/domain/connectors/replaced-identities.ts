@@ -26,8 +26,9 @@ export class ReplacedIdentities {
 
   /**
    * The core object of the one identity of the same connector that had a join key of the returning identity and is
-   * deleted: HR systems give a person a new external id in that way. Undefined when there are several, or when another
-   * live identity has the join key, or the core object: unless this batch has deleted the former one beside it.
+   * deleted: HR systems give a person a new external id in that way. Undefined when there are several, when another live
+   * identity has the join key, or when another person carries the core object: unless this batch has deleted the former
+   * one beside it.
    * @param taken Core objects that people have kept.
    */
   coreObjectBefore(
@@ -38,9 +39,11 @@ export class ReplacedIdentities {
     const written = person.find(({ id }) => id === returning)
     if (written === undefined) return undefined
     const former = this.#index.deletedLike(written)
-    const [coreObjectId, ...others] = new Set(former.map((identity) => identity.coreObjectId))
-    if (coreObjectId === undefined || others.length > 0 || taken.has(coreObjectId)) return undefined
-    if (this.#carriers.of(coreObjectId).length > 0 && !former.some(({ id }) => this.#deleted.has(id))) return undefined
+    const coreObjectIds = new Set(former.map((identity) => identity.coreObjectId))
+    const [coreObjectId] = coreObjectIds
+    if (coreObjectId === undefined || coreObjectIds.size > 1 || taken.has(coreObjectId)) return undefined
+    const others = this.#carriers.besides(person, coreObjectId)
+    if (others.length > 0 && !former.some(({ id }) => this.#deleted.has(id))) return undefined
     const likeIt = former.every((identity) => this.#index.onlyLiveLike(identity as ConnectorObject)?.id === written.id)
     return likeIt ? coreObjectId : undefined
   }

@@ -308,6 +308,17 @@ describe('The core object of an identity', () => {
       { 'oldest b': 'own of oldest b' },
     ],
     [
+      'stays that of another connector when a record with a core object of its own returns in place of a deleted one',
+      {
+        'oldest a': { nin: '2', core: 'of z', deletedAtMs: DELETED_AT_MS },
+        'oldest b': { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS },
+        'middle c': { nin: '1', core: 'of a' },
+      },
+      'oldest a',
+      { nin: '1' },
+      { 'oldest a': 'of a' },
+    ],
+    [
       'is its own when another live identity of the connector has the key as well',
       {
         'oldest a': { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS },
