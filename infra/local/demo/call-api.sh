@@ -3,7 +3,7 @@
 # previews a link to a demo group, creates the link and waits for its first sync job. Needs curl and any Node.js.
 set -euo pipefail
 directory_url=${DIRECTORY_URL:-https://localhost:7072}
-ca_file=${NODE_EXTRA_CA_CERTS:-.local/ca.pem}
+ca_file=${CA_FILE:-.local/ca.pem}
 
 directory() { curl --silent --show-error --cacert "$ca_file" "$directory_url$1" "${@:2}"; }
 
