@@ -75,6 +75,18 @@ export class PeopleModel {
     return own.length > 0 && own.every((key) => others.every((other) => other.data[key] !== data[key]))
   }
 
+  /** The other identities of the connector that share a key with this one: one of them can go on as its person. */
+  doublesOf(id: string): string[] {
+    const { connector, data } = this.#get(id)
+    const isDouble = (other: ModelIdentity): boolean =>
+      other.id !== id &&
+      other.connector === connector &&
+      this.#settings(id).joinOn.some((key) => data[key] !== undefined && data[key] === other.data[key])
+    return this.identities()
+      .filter(isDouble)
+      .map((other) => other.id)
+  }
+
   change(connector: number, settings: ModelConnector): void {
     this.#connectors[connector] = settings
     this.#regroup()

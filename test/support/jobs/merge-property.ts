@@ -79,6 +79,10 @@ async function performWrite(
     ],
     between: crossed,
     crossed,
+    continued: new Map([
+      ...outcome.continuedInDouble(connector, write),
+      ...(crossing ? outcome.continuedInDouble(crossing.connector, crossing.write) : []),
+    ]),
   }
 }
 

@@ -68,6 +68,13 @@ export class PeopleOutcome {
     return new Map(goesOn ? [[former, present]] : [])
   }
 
+  /** The identity as which the person of one goes on when it is deleted, if only one of its connector has its keys. */
+  continuedInDouble(connector: number, { operation, externalId }: ObjectWrite): Continued {
+    const id = this.idOf(connector, externalId)
+    const [double, ...others] = operation === 'delete' && this.#model.find(id) ? this.#model.doublesOf(id) : []
+    return new Map(double !== undefined && others.length === 0 ? [[id, double]] : [])
+  }
+
   change(connector: number, settings: PeopleSettings): void {
     this.#settings[connector] = settings
     const { authority, ...others } = settings
