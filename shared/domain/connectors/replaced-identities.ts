@@ -26,9 +26,10 @@ export class ReplacedIdentities {
 
   /**
    * The core object of the one identity of the same connector that had a join key of the returning identity and is
-   * deleted: HR systems give a person a new external id in that way. Undefined when there are several, when another live
-   * identity has the join key, or when another person carries the core object: unless this batch has deleted the former
-   * one beside it.
+   * deleted: HR systems give a person a new external id in that way. The one that this batch has deleted counts before
+   * those that were deleted earlier, and the one in which a double of it has gone on before the double. Undefined when
+   * several core objects remain, when another live identity has the join key, or when another person carries the core
+   * object, except beside the one that this batch has deleted.
    * @param taken Core objects that people have kept.
    */
   coreObjectBefore(
@@ -38,12 +39,13 @@ export class ReplacedIdentities {
   ): string | undefined {
     const written = person.find(({ id }) => id === returning)
     if (written === undefined) return undefined
-    const former = this.#index.deletedLike(written)
+    const all = this.#index.deletedLike(written)
+    const deletedNow = all.filter(({ id }) => this.#deleted.has(id))
+    const former = deletedNow.length > 0 ? deletedNow : withoutContinued(all)
     const coreObjectIds = new Set(former.map((identity) => identity.coreObjectId))
     const [coreObjectId] = coreObjectIds
     if (coreObjectId === undefined || coreObjectIds.size > 1 || taken.has(coreObjectId)) return undefined
-    const others = this.#carriers.besides(person, coreObjectId)
-    if (others.length > 0 && !former.some(({ id }) => this.#deleted.has(id))) return undefined
+    if (deletedNow.length === 0 && this.#carriers.besides(person, coreObjectId).length > 0) return undefined
     const likeIt = former.every((identity) => this.#index.onlyLiveLike(identity as ConnectorObject)?.id === written.id)
     return likeIt ? coreObjectId : undefined
   }
@@ -77,6 +79,9 @@ export class ReplacedIdentities {
     return replaced.flatMap(({ coreObjectId }) => this.#carriers.of(coreObjectId).map(({ id }) => id))
   }
 }
+
+const withoutContinued = (deleted: readonly Identity[]): Identity[] =>
+  deleted.filter(({ continuedIn }) => !deleted.some((other) => other.coreObjectId === continuedIn))
 
 /** Whether an identity was deleted at the time at which one that is younger was created. */
 const isReplacedAtOnce = (deleted: Identity, created: Identity): boolean =>

@@ -115,16 +115,18 @@ type Stored = Keys & {
   readonly core: string
   readonly createdAtMs?: number
   readonly deletedAtMs?: number
+  readonly continuedIn?: string
   readonly type?: 'relationship'
 }
 const object = (
   id: string,
-  { core, createdAtMs, deletedAtMs, type = 'identity' as never, ...data }: Stored,
+  { core, createdAtMs, deletedAtMs, continuedIn, type = 'identity' as never, ...data }: Stored,
 ): ConnectorObject => ({
   ...identity(id, data),
   ...{ objectType: type, externalId: id, references: {}, coreObjectId: core },
   ...(createdAtMs === undefined ? {} : { createdAtMs }),
   ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
+  ...(continuedIn === undefined ? {} : { continuedIn }),
 })
 
 describe('The core object of an identity', () => {
@@ -298,6 +300,16 @@ describe('The core object of an identity', () => {
       { 'oldest b': 'own of oldest b' },
     ],
     [
+      'is that in which the deleted double of the deleted identity has gone on',
+      {
+        'oldest a': { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS, continuedIn: 'of b' },
+        'oldest b': { nin: '1', core: 'of b', deletedAtMs: DELETED_AT_MS },
+      },
+      'oldest c',
+      { nin: '1' },
+      { 'oldest c': 'of b' },
+    ],
+    [
       'is its own when another live identity has the core object of the deleted one',
       {
         'oldest a': { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS },
@@ -382,6 +394,14 @@ describe('The core object of an identity', () => {
       assert.deepEqual(coreObjects(movers.filter(isMove(others))), expected)
     })
   }
+
+  it('is that of the identity deleted in the same batch, whichever others had its key before', () => {
+    const deleted = { nin: '1', core: 'of b', createdAtMs: 2 }
+    const resolver = resolverOf({ 'oldest a': { nin: '1', core: 'of a', deletedAtMs: 1 }, 'oldest b': deleted })
+    resolver.remove(object('oldest b', { ...deleted, deletedAtMs: DELETED_AT_MS }))
+    const { coreObjectId: _none, ...written } = object('oldest c', { nin: '1', core: '' })
+    assert.equal(resolver.place(written).coreObjectId, 'of b')
+  })
 
   it('continues in that of the older one of its connector when it goes and nobody else carries it', () => {
     const older = { nin: '1', core: 'of b', createdAtMs: 1 }

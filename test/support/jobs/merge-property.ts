@@ -44,6 +44,8 @@ async function perform(step: Step, tenant: MergingTenant, outcome: PeopleOutcome
 type Ended = {
   readonly outcomes: readonly PeopleOutcome[]
   readonly continued?: Continued
+  /** Who goes on under another id when a deletion is decided before a crossing write. */
+  readonly doubles?: Continued
   /** Outcomes that there may have been for a moment, in which people may have been one. */
   readonly between?: readonly PeopleOutcome[]
   /** Those of them between two crossing writes. A person who is not in one of them may go on as another of the connector. */
@@ -79,7 +81,7 @@ async function performWrite(
     ],
     between: crossed,
     crossed,
-    continued: new Map([
+    doubles: new Map([
       ...outcome.continuedInDouble(connector, write),
       ...(crossing ? outcome.continuedInDouble(crossing.connector, crossing.write) : []),
     ]),
@@ -137,10 +139,11 @@ function assertKept(
   after: State,
   {
     continued,
+    doubles = new Map(),
     between = [],
     crossed = [],
     isSeenDeleted = false,
-  }: Pick<Ended, 'between' | 'crossed' | 'isSeenDeleted'> & { readonly continued: Continued },
+  }: Pick<Ended, 'between' | 'crossed' | 'doubles' | 'isSeenDeleted'> & { readonly continued: Continued },
   lost: readonly string[],
 ): void {
   const present = (person: readonly string[]) =>
@@ -153,7 +156,8 @@ function assertKept(
     const joined = meanwhile.filter((person) => sharesOne(person, member.person))
     // The part that had the membership for a moment can be gone.
     if (joined.some((person) => present(person).length === 0)) continue
-    const left = present([...member.person, ...joined.flat()])
+    const once = [...member.person, ...joined.flat()]
+    const left = present([...once, ...once.flatMap((id) => doubles.get(id) ?? [])])
     const isMember = ofPeople(after).some((each) => isSame(member, each) && sharesOne(each.person, left))
     assert.ok(isMember, `A membership or request of ${member.person} in ${member.collection} was lost`)
   }
