@@ -109,7 +109,8 @@ var metricAlerts = [
 
 // Metrics are stored in the tables of Application Insights. The age of a tenant's sweep is about two hours, give or take
 // some seconds, when the tenant has missed one sweep. Where no sweep was reported in two days, the app is given two hours
-// after its first run; the alert no-telemetry covers an app that does not run.
+// after its first run; the alert no-telemetry covers an app that does not run. A tenant that is too large is refused again
+// in each hour, by the evaluation that its sweep enqueues.
 var logAlerts = [
   {
     name: 'failed-jobs'
@@ -203,6 +204,19 @@ AppMetrics
 | summarize lastReported = max(TimeGenerated), longestAgoS = maxif(Max, TimeGenerated > ago(15m))
 | extend firstRun = toscalar(AppRequests | summarize min(TimeGenerated))
 | where (isnull(lastReported) and firstRun < ago(2h)) or lastReported < ago(2h) or longestAgoS > 7100
+'''
+  }
+  {
+    name: 'tenant-too-large'
+    description: 'The core objects of a tenant do not fit into the memory for rows. Its collections are not evaluated.'
+    severity: 1
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT15M'
+    lookBack: 'PT2H'
+    threshold: 0
+    query: '''
+AppMetrics
+| where Name == 'evaluation.refused' and Sum > 0
 '''
   }
   {

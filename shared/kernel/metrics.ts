@@ -81,6 +81,12 @@ export const METRICS = {
     meaning: 'Evaluated collections',
     by: ['outcome'],
   },
+  'evaluation.refused': {
+    kind: 'counter',
+    unit: '{evaluation}',
+    meaning: 'Evaluations of tenants whose core objects do not fit into the memory for rows',
+    by: [],
+  },
   'account.conflicts': {
     kind: 'counter',
     unit: '{identity}',

@@ -8,7 +8,10 @@ export type TenantLimits = {
   readonly definitionBytes: number
   readonly links: number
   readonly connectors: number
-  /** Objects of all connectors, including soft-deleted ones until they expire. */
+  /**
+   * Objects of all connectors, including soft-deleted ones until they expire. The core objects of a tenant that come from
+   * them must also fit into `ROWS_MEMORY_MB`: where they do not, the tenant is not evaluated, and an alert tells operators.
+   */
   readonly connectorObjects: number
 }
 

@@ -8,6 +8,7 @@ import { enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { observedCalls } from '../../shared/graph/observed-calls.ts'
 import { METRICS, type MetricName } from '../../shared/kernel/metrics.ts'
+import { criteriaTenant, named, startCriteriaService } from '../support/api/criteria-service.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
 import { recordedTelemetry } from '../support/telemetry/recorded.ts'
@@ -158,6 +159,32 @@ describe('The metrics of a sync', () => {
     await enqueueSweeps(undefined, deps)
     const [age] = await measured()
     assert.ok((age?.[1] ?? 0) >= 7_200)
+  })
+})
+
+describe('The metrics of an evaluation', () => {
+  it('count each one of a tenant that does not fit into the memory for rows', async () => {
+    const service = await startCriteriaService()
+    const tenant = criteriaTenant(service)
+    await tenant.person('Ann')
+    const id = await tenant.create(named('Ann'))
+    await tenant.evaluate()
+    const [ann = ''] = await tenant.members(id)
+    await tenant.put('identity', {}, ann, true)
+    const telemetry = recordedTelemetry()
+    const { evaluator } = service.newProcess({}, { rowsMemoryMB: 0.001 }, { metrics: telemetry.metrics })
+    await evaluator.evaluate(tenant.tenantId)
+    await evaluator.evaluate(tenant.tenantId)
+    const values = (await telemetry.values()).map(({ name, value }) => [name, value])
+    await telemetry.close()
+    assert.deepEqual(values, [['evaluation.refused', 2]])
+    assert.deepEqual(await tenant.members(id), [ann])
+  })
+
+  it('have an alert of severity 1 for a tenant that does not fit, which looks back over two sweeps', () => {
+    const alerts = readFileSync(new URL('../../infra/modules/alerts.bicep', import.meta.url), 'utf8')
+    const alert = alerts.split(/^ {2}\{$/m).find((text) => text.includes("Name == 'evaluation.refused'"))
+    assert.match(alert ?? '', /severity: 1\n[^}]*lookBack: 'PT2H'/)
   })
 })
 

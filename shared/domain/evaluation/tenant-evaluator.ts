@@ -1,6 +1,5 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { enqueueEvaluation } from '../../kernel/enqueue-messages.ts'
-import { Refusal } from '../../kernel/refusals.ts'
 import { UTC } from '../../kernel/time-zone.ts'
 import { isConflict } from '../../kernel/versioned.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
@@ -8,9 +7,10 @@ import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
 import { settingsIdOf } from '../tenant-index/row-settings.ts'
 import type { RowChanges } from '../tenant-index/rows/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
-import { type BatchDependencies, evaluateBatches, type PassResult, type TenantPass } from './evaluate-batches.ts'
+import { type BatchDependencies, evaluateBatches, type TenantPass } from './evaluate-batches.ts'
 import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
 import { type EvaluationEnd, type EvaluationLeaseStore, HELD_RETRY_MS } from './evaluation-lease.ts'
+import { reportPass, reportTooLarge } from './evaluation-report.ts'
 import { EvaluationLeases, type HeldLease } from './held-lease.ts'
 import { joinablesReferredTo, memberContext, todayFor } from './members-now.ts'
 import { type OrphanDependencies, OrphanedMembers } from './orphaned-members.ts'
@@ -88,15 +88,14 @@ export class TenantEvaluator {
 
   /**
    * Evaluates all collections that are due. When this takes long, enqueues the rest. While another instance evaluates
-   * the tenant, enqueues a later attempt. A tenant that is too large for the memory is logged. The next sweep tries
+   * the tenant, enqueues a later attempt. A tenant that is too large for the memory is reported. The next sweep tries
    * again.
    */
   async evaluate(tenantId: string): Promise<void> {
     try {
       await this.#attempt(tenantId)
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'TenantTooLarge') throw error
-      this.#deps.log.error('collections.tenant-too-large', error, { tenantId })
+      reportTooLarge(tenantId, error, this.#deps)
     }
     await this.#saveRows(tenantId)
   }
@@ -219,7 +218,7 @@ export class TenantEvaluator {
       untilMs,
     }
     const result = await evaluateBatches(pass, { ...this.#deps, cache: this.#cache })
-    this.#record(pass, result, nowMs() - readAtMs)
+    reportPass(pass, result, nowMs() - readAtMs, this.#deps)
     if (result.remainingCount > 0) return 'interrupted'
     const readsDay = evaluations.values().some(({ dependsOnDay }) => dependsOnDay)
     const readsRequests = joinablesReferredTo(criteria).length > 0
@@ -231,27 +230,6 @@ export class TenantEvaluator {
         ...(included !== undefined && { coreObjects: included }),
       },
     }
-  }
-
-  #record(
-    { tenantId, criteria, rows }: TenantPass,
-    { outcomes, remainingCount }: PassResult,
-    durationMs: number,
-  ): void {
-    const { metrics, log } = this.#deps
-    const counts = Object.groupBy(outcomes.values(), (outcome) => outcome)
-    metrics.record('evaluation.duration', durationMs, {})
-    for (const [outcome, { length }] of Object.entries(counts))
-      metrics.record('evaluation.collections', length, { outcome })
-    log.info('collections.evaluated', {
-      tenantId,
-      collectionCount: criteria.length,
-      changedCount: counts.changed?.length ?? 0,
-      invalidCount: counts.invalid?.length ?? 0,
-      remainingCount,
-      rowCount: rows.rowCount,
-      durationMs,
-    })
   }
 
   #drop(tenantId: string): void {
