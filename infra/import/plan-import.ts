@@ -6,7 +6,7 @@ import { nameOf, type SpaceItem, type SpaceObject } from './connector-space.ts'
 import type { FileEntry, FileObject, InvalidLine } from './import-file.ts'
 import { isInvalid } from './import-file.ts'
 import { keptPeople } from './kept-people.ts'
-import { decideLines, formerNameOf, type Line, refersToAny, takenNamesOf } from './plan-lines.ts'
+import { decideLines, formerNameOf, type Line, referredNames, takenNamesOf } from './plan-lines.ts'
 import { withPeople } from './rekeyed-people.ts'
 
 export type PlannedItem = {
@@ -17,6 +17,8 @@ export type PlannedItem = {
   readonly round: number
   /** Whether an earlier item has sent the same line. */
   readonly isRepeated: boolean
+  /** Whether an object gets another name. */
+  readonly isRename: boolean
   /** One batch sends all items with this text: they give a person another external id. */
   readonly person?: string
 }
@@ -86,9 +88,12 @@ export async function planImport(
       continue
     }
     const isUnchanged = decision.kind === 'unchanged'
-    if (!isUnchanged) changed.push(upsertOf(object, decision.round))
+    if (!isUnchanged) {
+      const isRename = decision.kind === 'updated' && decision.isNameFree
+      changed.push({ ...upsertOf(object, decision.round), isRename })
+    }
     // A rename takes references to the former name along, which mean the object that gets the name.
-    const isSentLast = refersToAny(object, takenNames)
+    const isSentLast = referredNames(object).some((name) => takenNames.has(name))
     if (isSentLast) {
       const { previousExternalId: _former, ...renamed } = object
       repeated.push({ ...upsertOf(renamed, LAST_ROUND), from: object, isRepeated: !isUnchanged })
@@ -126,7 +131,7 @@ function checkedLine(object: FileObject, named: ReadonlyMap<string, FileObject>,
 function upsertOf(object: FileObject, round: number): PlannedItem {
   const { objectType, externalId, previousExternalId, data } = object
   const names = { objectType, externalId, ...(previousExternalId !== undefined && { previousExternalId }) }
-  return { item: { op: 'upsert', ...names, data }, from: object, round, isRepeated: false }
+  return { item: { op: 'upsert', ...names, data }, from: object, round, isRepeated: false, isRename: false }
 }
 
 const LAST_ROUND = Number.POSITIVE_INFINITY
@@ -136,6 +141,7 @@ const deletionOf = ({ objectType, externalId }: SpaceObject): PlannedItem => ({
   from: undefined,
   round: 0,
   isRepeated: false,
+  isRename: false,
 })
 
 const ORDER: readonly ObjectType[] = ['orgUnit', 'identity', 'relationship']

@@ -30,9 +30,46 @@ export function formerNameOf({ objectType, externalId, previousExternalId }: Fil
 
 /**
  * Decides what happens with each line. A line whose name is the former name of another object is sent only after the
- * rename of that object: otherwise one person would get the data of another.
+ * rename of that object: otherwise one person would get the data of another. A position that refers to the new name of an
+ * object whose rename is not sent is not sent either: it would refer to nothing, or to another object.
  */
 export function decideLines(
+  lines: readonly Line[],
+  present: ReadonlyMap<string, SpaceObject>,
+): ReadonlyMap<Line, LineDecision> {
+  const [positions, others] = [lines.filter(isPosition), lines.filter((line) => !isPosition(line))]
+  const decisions = decideInOrder(others, present)
+  const unsent = namesNotGiven(decisions, present)
+  const decidable = positions.map((line) => {
+    const name = line.reason === undefined && referredNames(line.object).find((referred) => unsent.has(referred))
+    return name ? { ...line, reason: unrenamedReason(name) } : line
+  })
+  return new Map([...decisions, ...decideInOrder(decidable, present)])
+}
+
+const isPosition = ({ object }: Line): boolean => object.objectType === 'relationship'
+
+/** Why a position is not sent that refers to a new name which an object does not get. */
+export const unrenamedReason = (name: string): string =>
+  `it refers to ${name}, the new name of an object that is not renamed`
+
+/** The names that invalid lines would give to objects, and no other line makes. */
+function namesNotGiven(
+  decisions: ReadonlyMap<Line, LineDecision>,
+  present: ReadonlyMap<string, SpaceObject>,
+): ReadonlySet<string> {
+  const objects = [...decisions].map(([{ object }, { kind }]) => ({ object, isInvalid: kind === 'invalid' }))
+  const formerNames = new Set(objects.map(({ object }) => formerNameOf(object)))
+  const made = new Set(objects.flatMap(({ object, isInvalid }) => (isInvalid ? [] : [nameOf(object)])))
+  const isRename = (object: FileObject): boolean => {
+    const [name, former] = [nameOf(object), formerNameOf(object)]
+    return former !== undefined && present.has(former) && (!present.has(name) || formerNames.has(name))
+  }
+  const invalid = objects.filter(({ object, isInvalid }) => isInvalid && isRename(object))
+  return new Set(invalid.map(({ object }) => nameOf(object)).filter((name) => !made.has(name)))
+}
+
+function decideInOrder(
   lines: readonly Line[],
   present: ReadonlyMap<string, SpaceObject>,
 ): ReadonlyMap<Line, LineDecision> {
@@ -96,12 +133,12 @@ export function takenNamesOf(decisions: ReadonlyMap<Line, LineDecision>): Readon
   return new Set(taken.map(([{ object }]) => nameOf(object)))
 }
 
-/** Whether the data of an object refer to one of the names. */
-export function refersToAny({ objectType, data }: FileObject, names: ReadonlySet<string>): boolean {
-  return REFERENCES.filter(({ of }) => of === objectType).some(({ name, to }) => {
+/** The keys of the objects to which the data of an object refer. */
+export function referredNames({ objectType, data }: Pick<FileObject, 'objectType' | 'data'>): string[] {
+  return REFERENCES.filter(({ of }) => of === objectType).flatMap(({ name, to }) => {
     const value = data[name] as { externalId: string } | readonly { externalId: string }[] | undefined
     const references = value === undefined ? [] : [value].flat()
-    return references.some(({ externalId }) => names.has(nameOf({ objectType: to, externalId })))
+    return references.map(({ externalId }) => nameOf({ objectType: to, externalId }))
   })
 }
 

@@ -1,22 +1,13 @@
 import { ATTRIBUTES, CUSTOM_ATTRIBUTE_PREFIX, OBJECT_TYPES } from '../../shared/domain/core/core-object.ts'
 import type { CustomTypes } from '../../shared/domain/core/custom-types.ts'
-import { chunkWithin } from '../../shared/kernel/chunk.ts'
-import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import { CommandError } from '../command.ts'
-import { type ConnectorSpace, nameOf, type SpaceObject } from './connector-space.ts'
+import type { ConnectorSpace, SpaceObject } from './connector-space.ts'
 import type { CsvDelimiter } from './csv.ts'
 import type { FileEncoding } from './file-text.ts'
-import {
-  type FileEntry,
-  type FileFormat,
-  type FileObject,
-  filesToImport,
-  type InvalidLine,
-  readImportFile,
-} from './import-file.ts'
+import { type FileEntry, type FileFormat, filesToImport, type InvalidLine, readImportFile } from './import-file.ts'
 import type { ImportOptions } from './import-options.ts'
-import { type ImportPlan, type PlannedItem, planImport } from './plan-import.ts'
-import { formerNameOf, referredName } from './plan-lines.ts'
+import { type ImportPlan, planImport } from './plan-import.ts'
+import { byPosition, sendItems } from './send-items.ts'
 import type { Ask, Progress } from './terminal.ts'
 
 export type ImportContext = {
@@ -162,95 +153,4 @@ function printAttributes(lines: readonly InvalidLine[], say: (line: string) => v
     const names = [...Object.keys(ATTRIBUTES[objectType]), `${CUSTOM_ATTRIBUTE_PREFIX}<name>`]
     say(`Attributes of ${objectType}: ${names.join(', ')}`)
   }
-}
-
-const byPosition = (first: InvalidLine, second: InvalidLine): number =>
-  first.file === second.file ? first.line - second.line : first.file < second.file ? -1 : 1
-
-type SendOutcome = {
-  /** Lines whose items the API refused, or that were not sent because it refused others. */
-  readonly invalidLines: readonly InvalidLine[]
-  /** Deletions that the API refused, with the reason. */
-  readonly failedDeletions: readonly string[]
-  /** References that lead nowhere, in order of their lines. */
-  readonly warnings: readonly InvalidLine[]
-}
-
-/** Limits of `writeConnectorBatch`: items, and body size with a margin. */
-const ITEMS_PER_BATCH_COUNT = 1000
-const BATCH_LIMIT_BYTES = 3_500_000
-const BATCHES_AT_ONCE_COUNT = 3
-
-/**
- * Sends batches concurrently. Writes all upserts of one object type before those of the next, and renames of objects
- * before the upserts that take over their names.
- * @param onSent receives the number of items sent so far
- */
-async function sendItems(
-  items: readonly PlannedItem[],
-  space: ConnectorSpace,
-  onSent: (count: number) => void,
-): Promise<SendOutcome> {
-  const [invalidLines, failedDeletions]: [InvalidLine[], string[]] = [[], []]
-  const warnings: (InvalidLine & { readonly referredName: string | undefined })[] = []
-  const writtenNames = new Set<string>()
-  let sentCount = 0
-  const refused = new Set<FileObject>()
-  const keptNames = new Set<string>()
-  /** The former name of a refused line stays the name of its object, whose data another line must not replace. */
-  const refuse = (from: FileObject, reason: string): void => {
-    refused.add(from)
-    invalidLines.push({ file: from.file, line: from.line, reason })
-    const former = formerNameOf(from)
-    if (former !== undefined) keptNames.add(former)
-  }
-  const sendBatch = async (batch: readonly PlannedItem[]): Promise<void> => {
-    const results = await space.write(batch.map(({ item }) => item))
-    for (const { index, status, errors = [], warnings: found = [] } of results) {
-      const planned = batch[index]
-      for (const { target } of planned?.isRepeated ? [] : found) {
-        const { file, line } = planned?.from ?? { file: '', line: 0 }
-        const place = target.split('/').slice(4).join('/')
-        const { objectType, data = {} } = planned?.item ?? {}
-        const name = objectType && referredName(objectType, data, place)
-        warnings.push({ file, line, reason: `${place} leads to no object`, referredName: name })
-      }
-      if (planned !== undefined && planned.item.op === 'upsert' && status < 300) writtenNames.add(nameOf(planned.item))
-      if (planned === undefined || status < 300) continue
-      const reason = errors.map(({ message }) => message).join('; ') || `the API returned ${status}`
-      if (planned.from !== undefined) refuse(planned.from, reason)
-      // 404: the object was deleted in the meantime.
-      else if (status !== 404) failedDeletions.push(`${planned.item.objectType} ${planned.item.externalId}: ${reason}`)
-    }
-    sentCount += batch.length
-    onSent(sentCount)
-  }
-  // The people stand before the positions of others: they are where their first item is, a new identity.
-  const groups = Map.groupBy(items, ({ item, round, person }) =>
-    person === undefined ? `${item.op} ${item.objectType} ${round}` : 'people',
-  )
-  for (const group of groups.values()) {
-    const free: PlannedItem[] = []
-    for (const planned of group) {
-      const { from } = planned
-      if (from === undefined || !(refused.has(from) || keptNames.has(nameOf(from)))) free.push(planned)
-      else if (!refused.has(from)) refuse(from, `${nameOf(from)} is still the name of an object that was not renamed`)
-    }
-    await forEachConcurrent(inBatches(free), BATCHES_AT_ONCE_COUNT, sendBatch)
-  }
-  // Org units are sent before the people to whom they refer.
-  const leadNowhere = warnings.filter(({ referredName: name }) => name === undefined || !writtenNames.has(name))
-  return { invalidLines, failedDeletions, warnings: leadNowhere.sort(byPosition) }
-}
-
-/** Items of one person stay together, unless they exceed a batch: many people can have one address. */
-function inBatches(items: readonly PlannedItem[]): PlannedItem[][] {
-  const limits = { atMostCount: ITEMS_PER_BATCH_COUNT, atMostBytes: BATCH_LIMIT_BYTES }
-  // An item counts as the part of a batch that it takes by number, or by size if that is more.
-  const leastBytes = BATCH_LIMIT_BYTES / ITEMS_PER_BATCH_COUNT
-  const bytesOf = ({ item }: PlannedItem) => Math.max(leastBytes, Buffer.byteLength(JSON.stringify(item)) + 1)
-  const people = [...Map.groupBy(items, (planned) => planned.person ?? planned).values()]
-  const units = people.flatMap((ofOne) => chunkWithin(ofOne, limits, bytesOf))
-  const sumOf = (unit: readonly PlannedItem[]) => unit.reduce((sum, planned) => sum + bytesOf(planned), 0)
-  return chunkWithin(units, limits, sumOf).map((batch) => batch.flat())
 }
