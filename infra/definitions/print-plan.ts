@@ -1,8 +1,12 @@
 import type { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
+import type { Outcome } from './apply-plan.ts'
 import type { FileFault } from './definition-file.ts'
 import type { DefinitionPlan, Step } from './step.ts'
 
 type Say = (line: string) => void
+
+/** Where a command writes lines: standard output, and standard error. */
+export type DefinitionsOutput = { readonly say: Say; readonly sayError: Say }
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const
 const KINDS = {
@@ -70,6 +74,21 @@ export function describedEffect(
 }
 
 const changeOf = (added: number, removed: number): string => `${added} added, ${removed} removed`
+
+/** Prints what is not done after a refusal, and a summary. */
+export function printOutcome({ done, refused, notDone }: Outcome, { say, sayError }: DefinitionsOutput): void {
+  const open = refused === undefined ? [] : [refused.step, ...notDone]
+  if (refused !== undefined) sayError(`refused: ${describedStep(refused.step)}: ${refused.error.message}`)
+  for (const step of notDone) sayError(`not done: ${describedStep(step)}`)
+  for (const { name } of open.filter(
+    ({ action, path }) => action === 'delete' && done.some((step) => step.path === path),
+  ))
+    sayError(
+      `not deleted, but changed: the join policy of ${name} refers to ${name} itself in place of other collections. ` +
+        'Correct the cause and run it again: it deletes the collection',
+    )
+  if (done.length > 0 || refused !== undefined) say(`${done.length} changes done, ${open.length} not done`)
+}
 
 /** A step for machines. */
 export function stepAsJson({ action, kind, name, fields, file, note, accounts, memberCount, effect }: Step): object {

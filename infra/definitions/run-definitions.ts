@@ -5,19 +5,21 @@ import { type DefinitionFile, readDefinitionFiles } from './definition-file.ts'
 import { type DefinitionsOptions, readDefinitionsOptions, USAGE } from './definitions-options.ts'
 import { exportDefinitions } from './export-definitions.ts'
 import { planDefinitions } from './plan-definitions.ts'
-import { describedEffect, describedFault, describedStep, printPlan, stepAsJson } from './print-plan.ts'
+import {
+  type DefinitionsOutput,
+  describedEffect,
+  describedFault,
+  describedStep,
+  printOutcome,
+  printPlan,
+  stepAsJson,
+} from './print-plan.ts'
 import { signInWithBrowser, storedTokens } from './sign-in.ts'
 import type { DefinitionPlan } from './step.ts'
 import { signInFile, storedSignIns } from './stored-sign-ins.ts'
 import { readTenant } from './tenant.ts'
 
 type FolderOptions = Exclude<DefinitionsOptions, { command: 'login' }>
-
-/** Where the command writes lines: standard output, and standard error. */
-export type DefinitionsOutput = {
-  readonly say: (line: string) => void
-  readonly sayError: (line: string) => void
-}
 
 /**
  * Runs a command with these words and variables, and writes what it found and did.
@@ -126,17 +128,6 @@ async function runApply(
   if (isJson) say(JSON.stringify(outcomeAsJson(plan, outcome), undefined, 2))
   else printOutcome(outcome, output)
   return outcome.refused === undefined ? 0 : 1
-}
-
-function printOutcome({ done, refused, notDone }: Outcome, { say, sayError }: DefinitionsOutput): void {
-  if (refused !== undefined) {
-    sayError(`refused: ${describedStep(refused.step)}: ${refused.error.message}`)
-    for (const step of notDone) sayError(`not done: ${describedStep(step)}`)
-  }
-  if (done.length > 0 || refused !== undefined) {
-    const open = notDone.length + (refused === undefined ? 0 : 1)
-    say(`${done.length} changes done, ${open} not done`)
-  }
 }
 
 function outcomeAsJson({ steps }: DefinitionPlan, { done, refused, notDone }: Outcome): object {

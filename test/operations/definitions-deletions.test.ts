@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { applyPlan } from '../../infra/definitions/apply-plan.ts'
 import { planDefinitions } from '../../infra/definitions/plan-definitions.ts'
+import { printOutcome } from '../../infra/definitions/print-plan.ts'
 import type { DefinitionPlan } from '../../infra/definitions/step.ts'
 import { readTenant } from '../../infra/definitions/tenant.ts'
 import type { JoinPolicyDto } from '../../shared/domain/membership-requests/join-policy.ts'
@@ -94,5 +95,34 @@ describe('Joinable collections that refer to each other', () => {
     assert.deepEqual(steps.slice(releases, releases + 3), ['update Right', 'update Left', 'delete Staff'])
     assert.deepEqual(steps.slice(releases + 3).sort(), ['delete Left', 'delete Right'])
     assert.equal((await applyPlan(plan, tenant.call, SILENT)).refused, undefined)
+  })
+
+  it('are named as changed when their deletion is refused after that, and deleted when it is run again', async () => {
+    const { left, right, joinable, setPolicy, results, ...tenant } = await circle()
+    await setPolicy(left, approvedBy({ type: 'Collection', approvers: [right] }))
+    await setPolicy(right, approvedBy({ type: 'Collection', approvers: [left] }))
+    const { steps, ...rest } = await tenant.plan()
+    const [deletions, others] = [
+      steps.filter(({ action, kind }) => action === 'delete' && kind === 'joinable'),
+      steps.filter(({ action, kind }) => action !== 'delete' || kind !== 'joinable'),
+    ]
+    const [first, last] = deletions
+    assert.ok(first !== undefined && last !== undefined)
+    const plan = { ...rest, steps: [...others, { ...first, etag: '"0"' }, last] }
+    const [said, errors]: [string[], string[]] = [[], []]
+    const outcome = await applyPlan(plan, tenant.call, SILENT)
+    printOutcome(outcome, { say: (line) => void said.push(line), sayError: (line) => void errors.push(line) })
+    assert.match(errors[0] ?? '', new RegExp(`^refused: - delete joinable collection ${first.name}: `))
+    const changed = (name: string) =>
+      `not deleted, but changed: the join policy of ${name} refers to ${name} itself in place of other collections. ` +
+      'Correct the cause and run it again: it deletes the collection'
+    assert.deepEqual(errors.slice(1), [
+      `not done: - delete joinable collection ${last.name}`,
+      changed(first.name),
+      changed(last.name),
+    ])
+    assert.deepEqual(said, [`${others.length} changes done, 2 not done`])
+    assert.equal((await applyPlan(await tenant.plan(), tenant.call, SILENT)).refused, undefined)
+    assert.deepEqual((await readTenant(tenant.call)).collections, [])
   })
 })
