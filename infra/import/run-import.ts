@@ -59,6 +59,8 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   printAttributes(invalidLines, say)
   printWarnings(outcome.warnings, say)
   for (const failure of outcome.failedDeletions) say(`Not deleted: ${failure}`)
+  for (const name of outcome.deletedAlone)
+    say(`Deleted: ${name}, though the API refused what replaces it. Correct that line and import again`)
   const failedCount = invalidLines.length + outcome.failedDeletions.length
   const repeatedCount = plan.items.filter(({ isRepeated }) => isRepeated).length
   const writtenCount = total - repeatedCount - outcome.invalidLines.length - outcome.failedDeletions.length

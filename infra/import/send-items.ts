@@ -10,6 +10,8 @@ type SendOutcome = {
   readonly invalidLines: readonly InvalidLine[]
   /** Deletions that the API refused, with the reason. */
   readonly failedDeletions: readonly string[]
+  /** Former records of people that are deleted, though the API refused all records that replace them. */
+  readonly deletedAlone: readonly string[]
   /** References that lead nowhere, in order of their lines. */
   readonly warnings: readonly InvalidLine[]
 }
@@ -34,7 +36,7 @@ export async function sendItems(
 ): Promise<SendOutcome> {
   const [invalidLines, failedDeletions]: [InvalidLine[], string[]] = [[], []]
   const warnings: (InvalidLine & { readonly referredName: string | undefined })[] = []
-  const writtenNames = new Set<string>()
+  const [writtenNames, succeeded] = [new Set<string>(), new Set<PlannedItem>()]
   let sentCount = 0
   const refused = new Set<FileObject>()
   const [keptNames, namesNotGiven] = [new Set<string>(), new Set<string>()]
@@ -67,6 +69,7 @@ export async function sendItems(
         warnings.push({ file, line, reason: `${place} leads to no object`, referredName: name })
       }
       if (planned !== undefined && planned.item.op === 'upsert' && status < 300) writtenNames.add(nameOf(planned.item))
+      if (planned !== undefined && status < 300) succeeded.add(planned)
       if (planned === undefined || status < 300) continue
       const reason = errors.map(({ message }) => message).join('; ') || `the API returned ${status}`
       if (planned.from !== undefined) refuse(planned.from, planned.isRename, reason)
@@ -93,7 +96,18 @@ export async function sendItems(
   }
   // Org units are sent before the people to whom they refer.
   const leadNowhere = warnings.filter(({ referredName: name }) => name === undefined || !writtenNames.has(name))
-  return { invalidLines, failedDeletions, warnings: leadNowhere.sort(byPosition) }
+  const deletedAlone = deletedWithoutNew(items, succeeded)
+  return { invalidLines, failedDeletions, deletedAlone, warnings: leadNowhere.sort(byPosition) }
+}
+
+/** In the one batch that has both, a deletion takes place also when the API refuses the new record beside it. */
+function deletedWithoutNew(items: readonly PlannedItem[], succeeded: ReadonlySet<PlannedItem>): string[] {
+  const identities = items.filter(({ item, person }) => person !== undefined && item.objectType === 'identity')
+  return [...Map.groupBy(identities, ({ person }) => person).values()].flatMap((ofOne) => {
+    const done = ofOne.filter((planned) => succeeded.has(planned))
+    const isAlone = done.length > 0 && done.every(({ item }) => item.op === 'delete')
+    return isAlone ? done.map(({ item }) => nameOf(item)) : []
+  })
 }
 
 /** Items of one person stay together, unless they exceed a batch: many people can have one address. */

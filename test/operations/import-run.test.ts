@@ -98,6 +98,22 @@ describe('An import', () => {
     }
   })
 
+  it('names people whose former record is deleted, though the API refused the new one', async () => {
+    const lines = ['externalId,nin', 'new1,1', 'new2,2', 'new3,3']
+    const { code, said } = await importPeople(
+      lines,
+      ['old1', 'old2', 'old3'],
+      ({ externalId }) => (['new1', 'new3', 'old3'].includes(externalId) ? 409 : 200),
+      (name) => [`nin ${name.replace('old', '')}`],
+    )
+    assert.equal(code, 1)
+    assert.deepEqual(said.slice(-3), [
+      'Not deleted: identity old3: It is in use',
+      'Deleted: identity old1, though the API refused what replaces it. Correct that line and import again',
+      'Done: 3 written, 0 unchanged, 3 failed',
+    ])
+  })
+
   it('sends at most 1000 items in a batch, also when thousands have one key of a former record', async () => {
     const people = Array.from({ length: 2_500 }, (_, index) => `new${index},info@example.org`)
     const keysOf = () => ['email info@example.org']
