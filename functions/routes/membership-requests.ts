@@ -201,7 +201,8 @@ const extendRoute = (deps: RequestRouteDependencies): Route =>
       'does, for managers and writers too: `status` stays `Joined`, and `extension` has the end and the gate until it is decided by ' +
       'approve and reject. A membership whose extension waits at its end stays for up to 14 days longer, but not longer ' +
       'than the extension would last. When the requester is no longer eligible, the extension is dropped at the next gate, with ' +
-      'an entry `Cancelled` by `system` with the note `NotEligible`.',
+      'an entry `Cancelled` by `system` with the note `NotEligible`. A membership whose `lifecycle` has more than 256 KB of ' +
+      'JSON is refused with `LifecycleTooLarge`.',
     roles: [...new Set([...PERSON_ROLES, ...COLLECTION_WRITERS])],
     identity: { exempt: COLLECTION_WRITERS },
     body: MembershipExtension,
@@ -215,6 +216,7 @@ const extendRoute = (deps: RequestRouteDependencies): Route =>
       'InvalidRequestState',
       'NotRequester',
       'EndNotLater',
+      'LifecycleTooLarge',
       'NotEligible',
       'NoApprover',
       'StaleVersion',

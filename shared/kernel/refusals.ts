@@ -155,6 +155,10 @@ export const REFUSALS = {
   InvalidEnd: { kind: 'invalid', message: 'The value is not a date or timestamp in the future' },
   EndTooLate: { kind: 'invalid', message: 'The membership would last longer than the join policy allows' },
   EndNotLater: { kind: 'invalid', message: 'An extension must end later than the membership does' },
+  LifecycleTooLarge: {
+    kind: 'conflict',
+    message: 'The lifecycle of the membership has more than 256 KB of JSON. It cannot be extended any more',
+  },
   InvalidPeriod: { kind: 'invalid', message: 'A deputy must begin before the end, for at most 180 days' },
   DeputyIsSelf: { kind: 'invalid', message: 'A deputy must be another identity' },
   NotesRequired: { kind: 'invalid', message: 'The join policy requires a reason for a rejection, in notes' },

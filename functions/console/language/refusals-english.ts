@@ -28,6 +28,7 @@ export const englishRefusals = {
   DuplicateTag: 'A tag or attribute occurs twice.',
   EmptyGroup: 'A group needs at least one condition.',
   EndNotLater: 'The new end must be later than the present one.',
+  LifecycleTooLarge: 'This membership has been extended too often. Leave, and ask to join again.',
   EndTooLate: 'The membership would last longer than its policy allows.',
   ExternalIdInUse: 'Another object of the source has this name.',
   FieldNotInSchema: 'This attribute does not exist. Choose one from the list.',

@@ -28,6 +28,7 @@ export const norwegianRefusals = {
   DuplicateTag: 'En merkelapp eller et attributt forekommer to ganger.',
   EmptyGroup: 'En gruppe må ha minst én betingelse.',
   EndNotLater: 'Den nye sluttdatoen må være senere enn den nåværende.',
+  LifecycleTooLarge: 'Dette medlemskapet er forlenget for mange ganger. Meld deg ut, og be om å bli med på nytt.',
   EndTooLate: 'Medlemskapet ville vare lenger enn reglene tillater.',
   ExternalIdInUse: 'Et annet objekt i kilden har dette navnet.',
   FieldNotInSchema: 'Dette attributtet finnes ikke. Velg et fra listen.',

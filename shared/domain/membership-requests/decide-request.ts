@@ -56,9 +56,16 @@ export type RequestOutcome =
         | 'NotRequester'
         | 'NotesRequired'
         | 'EndNotLater'
+        | 'LifecycleTooLarge'
         | 'NotEligible'
         | 'NoApprover'
     }
+
+/**
+ * A membership can be extended any number of times, with notes each time. The limit leaves room for what the service adds
+ * to the document, which has at most 2 MB: a membership must always be able to end.
+ */
+const LIFECYCLE_LIMIT_BYTES = 256 * 1024
 
 /** The statuses in which each action is allowed. */
 const ALLOWED_STATUSES: Readonly<Record<RequestAction['kind'], readonly RequestStatus[]>> = {
@@ -153,6 +160,7 @@ function extend(request: MembershipRequest, { notes, endsAt = '' }: RequestActio
   if (facts.mayExtend !== true) return refuse('NotRequester')
   if (request.endsAt === undefined || Date.parse(endsAt) <= Date.parse(request.endsAt)) return refuse('EndNotLater')
   if (!facts.isEligible) return refuse('NotEligible')
+  if (Buffer.byteLength(JSON.stringify(request.lifecycle)) > LIFECYCLE_LIMIT_BYTES) return refuse('LifecycleTooLarge')
   const [gate] = gatesOf(policy)
   if (gate !== undefined && facts.approverCount(gate) === 0) return refuse('NoApprover')
   const asking = { requestedBy: step.actorId, requestedAt: step.at }

@@ -22,7 +22,8 @@ export type Extender = { readonly actor: Actor; readonly isWriter: boolean }
 /**
  * Asks for a later end of a membership: the extension passes the approval gates, or is granted at once without any.
  * @throws Refusal `InvalidEnd`, `CollectionNotFound`, `RequestNotFound`, `PreconditionFailed`, `EndTooLate`,
- * `InvalidRequestState`, `NotRequester`, `EndNotLater`, `NotEligible`, `NoApprover`.
+ * `InvalidRequestState`, `NotRequester`, `EndNotLater`, `LifecycleTooLarge`, `NotEligible`,
+ * `NoApprover`.
  */
 export async function extendMembership(
   name: RequestName,

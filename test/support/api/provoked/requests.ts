@@ -49,6 +49,16 @@ export function requestProvocations(fixture: JoinableFixture) {
       const { data: request } = await submit(who, await joinable(OPEN), { endsAt: '2030-12-01' })
       return act(who.token, request, 'extend', { endsAt: '2030-11-01' })
     },
+    async LifecycleTooLarge() {
+      const who = await person()
+      const { data: request } = await submit(who, await joinable(OPEN), { endsAt: '2030-12-01' })
+      const first = Date.parse('2030-12-02T00:00:00Z')
+      for (let count = 0; count < 43; count += 1) {
+        const endsAt = new Date(first + count * 86_400_000).toISOString()
+        await act(who.token, request, 'extend', { endsAt, notes: '終'.repeat(2048) })
+      }
+      return act(who.token, request, 'extend', { endsAt: '2031-12-01' })
+    },
     async InvalidPeriod() {
       const body = { deputyId: (await person()).identityId, from: '2030-06-01', until: '2031-06-01' }
       return call((await person()).token, 'PUT', `${requests}/deputy`, body)
