@@ -117,6 +117,16 @@ describe('a membership that comes back', () => {
   })
 })
 
+it('a direct removal ends the membership of a part of a part of the person before the evaluation moves it', async () => {
+  const [choir, part, middle, whole] = [await joinable(OPEN), await person(), await person(), await person()]
+  await submit(part, choir)
+  await fixture.remove('identity', part.identityId, { ...RESTORABLE, mergedInto: middle.identityId })
+  await fixture.remove('identity', middle.identityId, { ...RESTORABLE, mergedInto: whole.identityId })
+  assert.deepEqual((await change('DELETE', choir, whole)).data, { removed: 1, notMembers: 0 })
+  await evaluate()
+  assert.deepEqual(await results(choir), [])
+})
+
 describe('a membership that ended by a deletion', () => {
   it('does not come back with its position after all memberships of the person were ended directly', async () => {
     const employee = await person()
@@ -152,6 +162,26 @@ describe('a membership that ended by a deletion', () => {
     await fixture.put('relationship', { identity: { objectId: whole.identityId }, title: 'Nurse' }, first)
     await evaluate()
     assert.deepEqual(await results(posts), [])
+  })
+
+  it('comes back with its position after its person was a part of another one for an hour', async () => {
+    const [former, whole] = [await person(), await person()]
+    const first = await fixture.position(former)
+    const posts = await joinable(OPEN, { objectType: 'Relationship' })
+    await submit(former, posts, { relationshipId: first })
+    await evaluate()
+    fixture.pass(2)
+    await fixture.remove('relationship', first, RESTORABLE)
+    await evaluate()
+    fixture.pass(60)
+    await fixture.remove('identity', former.identityId, { ...RESTORABLE, mergedInto: whole.identityId })
+    await evaluate()
+    fixture.pass(3600)
+    await restore(former)
+    await evaluate()
+    await fixture.put('relationship', { identity: { objectId: former.identityId }, title: 'Nurse' }, first)
+    await evaluate()
+    assert.deepEqual(await results(posts), [{ objectId: former.identityId, relationshipId: first }])
   })
 
   it('does not come back with a person who was removed directly meanwhile, and comes back elsewhere', async () => {

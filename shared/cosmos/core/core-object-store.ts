@@ -4,13 +4,19 @@ import type { CoreObjectWrite, CoreObjectWriter } from '../../domain/connectors/
 import type { MergedCoreObject } from '../../domain/connectors/merged-core-object.ts'
 import type { UnresolvedReferenceReader } from '../../domain/connectors/unresolved-references.ts'
 import type { CoreObject } from '../../domain/core/core-object.ts'
-import type { CoreObjectReader, DeletedCoreObjects, MissingAttribute } from '../../domain/core/core-object-store.ts'
+import type {
+  CoreObjectReader,
+  DeletedCoreObjects,
+  MergedAway,
+  MissingAttribute,
+} from '../../domain/core/core-object-store.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { batchedDocumentReads, readFew } from '../batched-reads.ts'
 import {
   type QueryParameters,
   queryAll,
   queryDocuments,
+  type Stored,
   sqlParameters,
   WHOLE_DOCUMENTS_PER_PAGE_COUNT,
 } from '../documents.ts'
@@ -164,6 +170,10 @@ function documentWrite(
 /** Reads the soft-deleted documents of the same container. */
 export function cosmosDeletedCoreObjects(container: Container): DeletedCoreObjects {
   return {
+    mergedInto(tenantId, ids) {
+      const query = 'SELECT c.id, c.mergedInto FROM c WHERE ARRAY_CONTAINS(@ids, c.mergedInto) AND c.deleted = true'
+      return queryAll<Stored<MergedAway>>(container, tenantId, { query, parameters: sqlParameters({ ids }) })
+    },
     async ofIds(tenantId, ids) {
       if (ids.length === 0) return []
       const query = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id) AND c.deleted = true'

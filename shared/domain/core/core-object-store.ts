@@ -52,10 +52,15 @@ export type DeletedCoreObject = CoreObject & {
   readonly expiresAtMs?: number
 }
 
+/** A soft-deleted core object whose contributors belong to another one now. */
+export type MergedAway = Required<Pick<DeletedCoreObject, 'id' | 'mergedInto'>>
+
 /** Reads soft-deleted core objects. */
 export interface DeletedCoreObjects {
   /** Returns the objects that are soft-deleted and not yet expired, in any order, as of all earlier writes. */
   ofIds(tenantId: string, ids: readonly string[]): Promise<DeletedCoreObject[]>
+  /** Returns those that were merged into one of these objects, and have not yet expired. */
+  mergedInto(tenantId: string, ids: readonly string[]): Promise<MergedAway[]>
 }
 
 /** A change of the directory account of an identity, or of a relationship whose holder changed. */

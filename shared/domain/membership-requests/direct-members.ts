@@ -76,12 +76,12 @@ export async function addMembersDirectly(
     const live = requests.filter(({ value }) => isLive(value))
     return batch.flatMap((identityId) => joinChanges(identityId, live, addition, deps) ?? [])
   })
-  return { added, alreadyMembers: identityIds.length - added }
+  return { added: added.size, alreadyMembers: identityIds.length - added.size }
 }
 
 /**
- * Ends all memberships of identities in a collection. Those that ended by a deletion do not come back. Identities that are
- * not members are counted in `notMembers`.
+ * Ends all memberships of identities in a collection, also those of identities that were merged into them. Those that
+ * ended by a deletion do not come back. Identities that are not members are counted in `notMembers`.
  * @throws Refusal `CollectionNotFound`
  */
 export async function removeMembersDirectly(
@@ -93,25 +93,49 @@ export async function removeMembersDirectly(
 ): Promise<Static<typeof RemovedMembers>> {
   const { value } = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId)
   const identityIds = [...new Set(coreIdentityIds)]
-  const removed = await changeMembers(identityIds, value, deps, (_batch, requests) =>
+  const owners = await ownersOf(tenantId, identityIds, deps)
+  const changed = await changeMembers([...owners.keys()], value, deps, (_batch, requests) =>
     requests.flatMap((before) => {
       if (before.value.status === 'Joined') return transitionChange({ kind: 'end', actor }, before, value, deps)
       return isLive(before.value) ? [] : [{ before, after: endedForGood(before.value) }]
     }),
   )
+  const removed = new Set([...changed].map((id) => owners.get(id))).size
   return { removed, notMembers: identityIds.length - removed }
+}
+
+/** The identities by their own ids, and by those of all that were merged into them. */
+async function ownersOf(
+  tenantId: string,
+  identityIds: readonly string[],
+  { deletedObjects }: Pick<DirectDependencies, 'deletedObjects'>,
+): Promise<ReadonlyMap<string, string>> {
+  const owners = new Map(identityIds.map((id) => [id, id]))
+  let pending = identityIds
+  while (pending.length > 0) {
+    const merged: string[] = []
+    for (const batch of chunk(pending, IDENTITIES_PER_BATCH_COUNT)) {
+      for (const { id, mergedInto } of await deletedObjects.mergedInto(tenantId, batch)) {
+        if (owners.has(id)) continue
+        owners.set(id, owners.get(mergedInto) ?? mergedInto)
+        merged.push(id)
+      }
+    }
+    pending = merged
+  }
+  return owners
 }
 
 /** Returns the changes for a batch of identities, given their requests in the collection that are live or can come back. */
 type Plan = (batch: readonly string[], requests: readonly Versioned<MembershipRequest>[]) => RequestChange[]
 
-/** @returns The number of identities whose membership changed. */
+/** @returns The identities whose membership changed. */
 async function changeMembers(
   identityIds: readonly string[],
   { tenantId, id: collectionId }: Collection,
   deps: DirectDependencies,
   plan: Plan,
-): Promise<number> {
+): Promise<ReadonlySet<string>> {
   const saved: Versioned<MembershipRequest>[] = []
   let hasChanges = false
   const observedPlan: Plan = (batch, requests) => {
@@ -132,7 +156,7 @@ async function changeMembers(
       deps,
     )
   }
-  return new Set(saved.map(({ value }) => value.requesterId)).size
+  return new Set(saved.map(({ value }) => value.requesterId))
 }
 
 /** @param saved Receives the saved requests that join or leave. */

@@ -104,12 +104,11 @@ function reconciled(
   if (isLive(request)) return reconciledLive(request, collection, statuses, nowMs)
   if (collection === undefined || (request.restorableUntilMs ?? 0) <= nowMs) return request
   if (request.endsAt !== undefined && Date.parse(request.endsAt) <= nowMs) return request
-  // Also while it does not come back: a direct removal finds it by the identity that remains.
-  const owned = ofOwner(request, collection, statuses.identity(request.requesterId).id)
-  const { restorableUntilMs: _restorableUntilMs, ...former } = owned
+  const { restorableUntilMs: _restorableUntilMs, ...former } = request
   const restored = withEntry(former, 'Joined', SYSTEM_NOTES.restored, nowMs)
   const after = reconciledLive(restored, collection, statuses, nowMs)
-  return isLive(after) ? after : owned
+  // While it does not come back, it stays that of its identity, which may be split from the one it was merged into.
+  return isLive(after) ? after : request
 }
 
 function reconciledLive(
