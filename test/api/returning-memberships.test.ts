@@ -106,6 +106,17 @@ describe('a membership that comes back', () => {
     }
   })
 
+  it('changes no end of another one that an earlier release has left it beside', async () => {
+    const choir = await joinable(OPEN)
+    const employee = await deletedMember(choir, { endsAt: '2031-05-01T08:00:00.000+00:00' })
+    await restore(employee)
+    await change('POST', choir, employee, { endsAt: '2030-12-01T08:00:00.000+00:00' })
+    fixture.pass(25 * DAY_S)
+    await evaluate()
+    assert.deepEqual(await endsOf(employee), ['2030-12-01T08:00:00.000+00:00'])
+    assert.deepEqual(await fixture.deps.requests.restorable(tenantId, fixture.deps.nowMs()), [])
+  })
+
   it('ends with the last of several that come back to one person', async () => {
     const [choir, whole] = [await joinable(OPEN), await person()]
     const ends = ['2031-05-01T08:00:00.000+00:00', '2031-07-01T08:00:00.000+00:00', '2031-06-01T08:00:00.000+00:00']

@@ -1,5 +1,5 @@
 import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
-import { toTimestamp } from '../../kernel/timestamp.ts'
+import { DAY_MS, toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { laterEnd } from './ends.ts'
@@ -59,12 +59,19 @@ function saveRank({ before, after }: RequestChange): number {
 
 type Planned = { readonly before: Versioned<MembershipRequest>; readonly after: MembershipRequest }
 
+/** Longer than a person who is back can be a member without an evaluation that looks at what comes back. */
+const COMES_BACK_WITHIN_MS = DAY_MS
+
 /**
  * The membership that remains of several of one person: it ends with the last of them, and a later end that one of them
- * waits for stays asked for.
+ * waits for stays asked for. What would come back changes no membership that has long stood beside it: earlier releases
+ * left it so.
  */
-function withOthers({ after }: Planned, others: readonly Planned[], nowMs: number): MembershipRequest {
-  const memberships = others.filter(({ after: other }) => other.status === 'Joined')
+function withOthers({ before, after }: Planned, others: readonly Planned[], nowMs: number): MembershipRequest {
+  const isLongLive = isLive(before.value) && nowMs - Date.parse(after.createdAt) >= COMES_BACK_WITHIN_MS
+  const memberships = others.filter(
+    (other) => other.after.status === 'Joined' && (isLive(other.before.value) || !isLongLive),
+  )
   if (after.status !== 'Joined' || memberships.length === 0) return after
   const { endsAt: own, ...rest } = after
   const end = memberships.reduce((end, other) => laterEnd(end, other.after.endsAt), own)
