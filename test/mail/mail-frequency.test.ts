@@ -75,6 +75,47 @@ describe('A person', () => {
     assert.deepEqual(fixture.to(ola), [])
   })
 
+  for (const [mail, count] of [
+    ['Immediately', 1],
+    ['None', 0],
+  ] as const) {
+    it(`who wants mails ${mail} gets ${count} of a decision that waits for a part of them with daily mails`, async () => {
+      const fixture = await mailFixture(server)
+      const [anna, ola, part] = [
+        await fixture.reader('Anna'),
+        await fixture.reader('Ola'),
+        await fixture.reader('Part'),
+      ]
+      await prefer(fixture, part, 'Daily')
+      await prefer(fixture, ola, mail)
+      const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
+      const { data: request } = await fixture.submit(part, collectionId)
+      await fixture.act(anna.token, request, 'approve')
+      await fixture.drain()
+      await fixture.remove('identity', part.identityId, { mergedInto: ola.identityId })
+      await fixture.evaluator.evaluate(fixture.tenantId)
+      await fixture.passWithMessages(48 * 3600)
+      assert.deepEqual(
+        fixture.to(ola).map(({ subject }) => subject),
+        Array(count).fill('You are now a member of Choir'),
+      )
+    })
+  }
+
+  it('is told once of what waits for a part of them, and of which other approvers were told', async () => {
+    const fixture = await mailFixture(server)
+    const [anna, ola, part] = [await fixture.reader('Anna'), await fixture.reader('Ola'), await fixture.reader('Part')]
+    await prefer(fixture, part, 'Daily')
+    const approvers = [anna.identityId, part.identityId]
+    const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers }))
+    await fixture.submit(await fixture.reader('Person'), collectionId)
+    await fixture.drain()
+    await fixture.remove('identity', part.identityId, { mergedInto: ola.identityId })
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    await fixture.passWithMessages(48 * 3600)
+    assert.deepEqual([fixture.to(anna).length, fixture.to(ola).length, fixture.to(part).length], [1, 1, 0])
+  })
+
   it('gets 50 mails a day, and the rest in one digest', async () => {
     const fixture = await mailFixture(server)
     const anna = await fixture.reader('Anna')

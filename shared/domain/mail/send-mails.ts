@@ -2,7 +2,7 @@ import { enqueueMails } from '../../kernel/enqueue-messages.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { StoredEvent } from '../events/event-types.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
-import type { LetterContext } from './letter.ts'
+import type { Letter, LetterContext } from './letter.ts'
 import { type Address, addressOf } from './letter-address.ts'
 import { lettersOf } from './letters.ts'
 import type { MailDependencies } from './mail-dependencies.ts'
@@ -74,15 +74,22 @@ async function handleNotice(notice: Versioned<StoredEvent>, sending: Sending): P
     const letters = await lettersOf(event, context, deps)
     // The event is due again when the claim has ended.
     if (letters === 'later') return await enqueueMails(tenantId, deps.newId(), deps, CLAIM_MS)
-    for (const { to, item } of letters) {
-      const address = await addressOf(to, context, deps)
-      if (address !== undefined) await tell(address, event, item, sending)
-    }
+    for (const { address, item } of await addressedLetters(letters, sending)) await tell(address, event, item, sending)
   } catch (fault) {
     await deps.notices.claim(tenantId, { value: event, version }, deps.nowMs())
     throw fault
   }
   await deps.notices.remove(tenantId, event.id)
+}
+
+/** The letters to recipients with an address. */
+async function addressedLetters(letters: readonly Letter[], { context, deps }: Sending) {
+  const addressed: { readonly address: Address; readonly item: MailItem }[] = []
+  for (const { to, item } of letters) {
+    const address = await addressOf(to, context, deps)
+    if (address !== undefined) addressed.push({ address, item })
+  }
+  return addressed
 }
 
 /** Sends the mail of an event, or adds the event to the next digest. */
@@ -160,12 +167,15 @@ async function sendWaiting({ key, mail, waiting }: Mailbox, sending: Sending): P
     const letters = await lettersOf(event, context, deps)
     if (letters === 'later') continue
     eventIds.push(event.id)
-    for (const { to, item } of letters) {
-      const address = await addressOf(to, context, deps)
-      if (address?.key !== key) continue
+    const addressed = await addressedLetters(letters, sending)
+    const own = addressed.filter(({ address }) => address.key === key)
+    for (const { address, item } of own) {
       recipient = address
       items.push(item)
     }
+    // A person who has become a part of another one gets no letter: the other one does, who may not have been told.
+    if (own.length > 0) continue
+    for (const { address, item } of addressed) await tell(address, event, item, sending)
   }
   if (recipient === undefined) return { isSent: false, eventIds }
   await send(recipient, items, deps.deriveId('digest', key, ...eventIds), sending)
