@@ -79,4 +79,19 @@ describe('A subscription whose address changes during a delivery', () => {
     await deliverEvents({ tenantId: fixture.tenantId, subscriptionId: id }, fixture.service.events)
     assert.equal((await fixture.subscription(id)).state, 'Enabled')
   })
+
+  it('gets what is due at the new address at once when the former one answers that it is gone', async () => {
+    const fixture = await eventFixture()
+    const next = await receiver()
+    const former = await receiver(async () => {
+      await fixture.call(fixture.admin, 'PUT', `${SUBSCRIPTIONS}/${id}`, { url: next.url })
+      await fixture.joinable(OPEN, { name: 'Later' })
+      await fixture.drain()
+      return 410
+    })
+    const { id } = await fixture.subscribe(former.url, ['collection.*'])
+    await fixture.joinable(OPEN)
+    await fixture.drain()
+    assert.deepEqual([former.delivered.length, next.delivered.length], [1, 1])
+  })
 })

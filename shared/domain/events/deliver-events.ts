@@ -112,10 +112,12 @@ class Run {
     } finally {
       await this.#release()
     }
-    if (this.#isGone) return this.#disable('Gone')
-    if (isFailing) return this.#disable('Failing')
-    // Messages of events that were stored since the last look have found the subscription held.
-    if (outcome === 'more' || (outcome === 'none' && (await this.#due()).length > 0)) this.#retriesMs.add(0)
+    const isToDisable = this.#isGone || isFailing
+    if (isToDisable && (await this.#disable(this.#isGone ? 'Gone' : 'Failing'))) return
+    // Messages of events that were stored since the last look have found the subscription held, and so has that of a
+    // change that keeps it enabled.
+    const isMoreDue = isToDisable || outcome === 'more' || (outcome === 'none' && (await this.#due()).length > 0)
+    if (isMoreDue) this.#retriesMs.add(0)
     for (const dueMs of this.#retriesMs) {
       await notifyLane(tenantId, subscriptionId, this.#deps, Math.max(0, dueMs - this.#deps.nowMs()))
     }
@@ -207,8 +209,9 @@ class Run {
   /**
    * Other subscriptions and the operators get an event, stored in the transaction of the change. A subscription that was
    * enabled again since the attempts, or has another address, stays enabled.
+   * @returns Whether it was disabled.
    */
-  async #disable(reason: 'Gone' | 'Failing'): Promise<void> {
+  async #disable(reason: 'Gone' | 'Failing'): Promise<boolean> {
     const { tenantId, subscriptionId } = this.#name
     const { subscriptions, log, metrics, nowMs } = this.#deps
     const isDisabled = await retryOnConflict(async () => {
@@ -223,9 +226,10 @@ class Run {
       await subscriptions.replace(tenantId, disabled, version, disabling)
       return true
     })
-    if (!isDisabled) return
+    if (!isDisabled) return false
     metrics.record('subscriptions.disabled', 1, { reason })
     log.warn('events.subscription-disabled', { tenantId, subscriptionId, reason })
+    return true
   }
 
   #wasAttempted({ sinceMs, url }: Subscription): boolean {
