@@ -128,6 +128,7 @@ export const DecisionResult = Closed({
 const ITEM_REFUSALS: readonly RefusalCode[] = [
   'CollectionNotFound',
   'RequestNotFound',
+  'PreconditionFailed',
   'NotesRequired',
   'InvalidRequestState',
   'SelfApproval',

@@ -105,6 +105,15 @@ export function isCreating({ reply }: Pick<Route, 'reply'>): boolean {
   return reply.status === 201
 }
 
+/**
+ * Whether the operation supports `If-Match`. A POST whose path names no record is for several, whose versions are in the
+ * body.
+ */
+export function isConditional({ method, path, refusals }: Pick<Route, 'method' | 'path' | 'refusals'>): boolean {
+  const isOfSeveral = method === 'POST' && pathParameters(path).length === 0
+  return refusals.includes('PreconditionFailed') && !isOfSeveral
+}
+
 /** The caller's identity, on a route without exempt roles. @throws Error on any other route. */
 export function actingIdentity({ identityId }: Pick<RouteInput, 'identityId'>): string {
   if (identityId === undefined) throw new Error('The route does not require an identity of every caller')

@@ -1,4 +1,4 @@
-import { isCreating, pathParameters, type Route } from '../http/route.ts'
+import { isConditional, isCreating, pathParameters, type Route } from '../http/route.ts'
 import type { JsonObject } from '../kernel/json.ts'
 import type { DocumentSchemas } from './schemas.ts'
 
@@ -86,7 +86,7 @@ export function parametersOf(route: Route, schemas: DocumentSchemas): JsonObject
       }
     }),
     ...(isCreating(route) ? [parameterReference('IdempotencyKey')] : []),
-    ...(refusals.includes('PreconditionFailed') ? [parameterReference('IfMatch')] : []),
+    ...(isConditional(route) ? [parameterReference('IfMatch')] : []),
     ...(refusals.includes('PlanExpired') ? [parameterReference('IfPlan')] : []),
     ...(method === 'GET' && reply.versioned === true ? [parameterReference('IfNoneMatch')] : []),
     parameterReference('RequestId'),

@@ -164,6 +164,12 @@ describe('the API document', () => {
     for (const status of ['200', '304']) assert.ok('etag' in (get.responses[status]?.headers ?? {}), status)
   })
 
+  it('has the refusal of a decision for an older version of a request, which the body names instead of a header', () => {
+    const { responses, parameters } = operationAt('/collections-joinable/beta/membership-requests/decide', 'post')
+    assert.equal(responses['412']?.$ref, '#/components/responses/Stale')
+    assert.ok(!parameters.some(({ $ref }) => $ref === '#/components/parameters/IfMatch'))
+  })
+
   it('names the roles of each operation in its description too', () => {
     for (const { operation } of roleOperations) {
       const { description } = operation as unknown as { description: string }
