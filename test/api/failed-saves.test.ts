@@ -74,6 +74,18 @@ describe('Memberships that end together', () => {
   }
 })
 
+describe('Memberships of two collections that end together', () => {
+  it('end in one although the save of the other, which comes first, fails', async () => {
+    const endsAtMs = fixture.nowMs() + 3_600_000
+    const body = { endsAt: new Date(endsAtMs).toISOString() }
+    const collectionIds = [await linkedWith(await person(), body), await linkedWith(await person(), body)]
+    fixture.pass(3_700)
+    await assert.rejects(applyDeadlines({ tenantId, dueAtMs: endsAtMs }, failingAt(1, false)), /away/)
+    const left = (await Promise.all(collectionIds.map(results))).filter((members) => members.length > 0)
+    assert.equal(left.length, 1)
+  })
+})
+
 describe('Members who are added directly', () => {
   for (const [claim, isStored] of [
     ['fails', false],

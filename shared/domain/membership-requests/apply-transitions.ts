@@ -43,7 +43,8 @@ export async function readRequests(
 
 /**
  * Decides on requests of any collections and saves those that change, as few transactions as possible. A request that a
- * concurrent action has changed is read and decided again. Notifies of the collections whose members change, also when a
+ * concurrent action has changed is read and decided again. A failure of one collection is thrown after the others are
+ * saved. Notifies of the collections whose members change, also when a
  * save fails: a repetition does not find what was saved before. The sweep repairs what a process leaves that ends
  * between a save and the notification.
  * @param requests Requests of one tenant.
@@ -65,13 +66,19 @@ export async function applyTransitions(
   }
   const decide: DecideChange = (before) => changeBy(decideOn, before, attribution)
   const changes = requests.flatMap((before) => decide(before) ?? [])
+  const failures: unknown[] = []
   try {
     for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
-      for (const batch of deps.requests.batches(ofOne)) await saveBatch(batch, decide, save, deps)
+      try {
+        for (const batch of deps.requests.batches(ofOne)) await saveBatch(batch, decide, save, deps)
+      } catch (error) {
+        failures.push(error)
+      }
     }
   } finally {
     await notifyMembershipChanges(first.value.tenantId, changedCollections, deps)
   }
+  if (failures.length > 0) throw failures[0]
 }
 
 /** Whether the change joins or leaves a collection, or gives a membership to another identity. */
