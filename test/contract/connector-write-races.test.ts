@@ -8,6 +8,7 @@ import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts
 import type { ItemOutcome } from '../../shared/domain/connectors/write-decision.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
+import { DAY_MS } from '../../shared/kernel/timestamp.ts'
 import { interruptedWrites, writeDependencies } from '../support/contract/connector-writes.ts'
 import { localDatabase } from '../support/contract/local-database.ts'
 
@@ -207,6 +208,38 @@ describe('two people of one connector with a key of a third one', () => {
       assert.notEqual(coreObjectOf('first'), coreObjectOf('second'))
       assert.ok([coreObjectOf('first'), coreObjectOf('second')].includes(coreObjectOf('account')))
       assert.equal((await place.coreObjects()).length, 2)
+    })
+  }
+})
+
+describe('a person who is created under a new external id while another request deletes the former one', () => {
+  const person = (externalId: string): ObjectWrite => ({ ...PERSON, externalId, data: { nin: '01010112345' } })
+  const afterDays = (days: number) => ({ ...deps, nowMs: () => Date.parse('2030-01-01T00:00:00Z') + days * DAY_MS })
+
+  for (const [claim, isInterrupted] of [
+    ['at once', false],
+    ['when the interrupted creation is repeated a month later', true],
+  ] as const) {
+    it(`has the former core object ${claim}`, async () => {
+      const place = await newPlace()
+      const accounts = await place.another()
+      const coreObjectOf = async (name: string) =>
+        (await deps.objects.identitiesByKeys(place.tenantId, new Map([['nin', ['01010112345']]]))).find(
+          ({ value }) => value.externalId === name,
+        )?.value.coreObjectId
+      // The conflict that these leave is stored, so that the creation changes nothing that the deletion has read.
+      await writeObjects(place.tenantId, accounts, [person('one'), person('other')], deps)
+      await place.write([person('former')])
+      const before = await coreObjectOf('former')
+      const deletion: ObjectWrite = { operation: 'delete', objectType: 'identity', externalId: 'former' }
+      const racing = interruptedWrites(afterDays(1))('write', 'before', () => place.write([deletion], afterDays(1)))
+      if (isInterrupted) {
+        const died = () => Promise.reject(new Error('The process died'))
+        await assert.rejects(place.write([person('new')], interruptedWrites(racing)('write', 'after', died)))
+        assert.notEqual(await coreObjectOf('new'), before)
+        await place.write([person('new')], afterDays(31))
+      } else await place.write([person('new')], racing)
+      assert.equal(await coreObjectOf('new'), before)
     })
   }
 })

@@ -46,6 +46,65 @@ describe('A person who is created in the batch that deletes a colleague', () => 
   }
 })
 
+describe('A person who is created in the night in which a colleague leaves', () => {
+  const email = 'office@one.example'
+  const person = (name: string, position: number, more = {}) =>
+    identity(name, { displayName: name, directoryObjectId: users(position, 1)[0] as string, ...more })
+
+  /** Ada, who leaves, is in a group; Cy and Di stay. Bo is new. */
+  async function newNight({ theyHave, boHas }: { readonly theyHave: object; readonly boHas: object }) {
+    const hr = await fixture.newSource(JOIN_ON)
+    for (const each of [person('ada', 0, { email }), person('cy', 2, theyHave), person('di', 3, theyHave)]) {
+      await fixture.write(hr, each)
+    }
+    const group = await fixture.linkedGroup(await fixture.joinable([await fixture.coreIdOf(hr, 'identity', 'ada')]))
+    await fixture.clock.sleep(DAY_MS)
+    return { hr, group, leaving: gone('identity', 'ada'), arriving: person('bo', 1, boHas) }
+  }
+
+  async function assertIsNobodyElse({ hr, group }: Awaited<ReturnType<typeof newNight>>, bo: string) {
+    for (let times = 0; times < 2; times += 1) await fixture.followed()
+    assert.equal(await fixture.coreIdOf(hr, 'identity', 'bo'), bo)
+    assert.deepEqual([...(await fixture.membersOf(group))], [])
+  }
+
+  for (const [how, days] of [
+    ['in one batch', 0],
+    ['who loses it a day later', 1],
+  ] as const) {
+    it(`stays another person when that address comes from a third one, ${how}`, async () => {
+      const night = await newNight({ theyHave: {}, boHas: {} })
+      const { hr, leaving, arriving } = night
+      await fixture.write(hr, leaving, arriving)
+      await fixture.followed()
+      const bo = await fixture.coreIdOf(hr, 'identity', 'bo')
+      await fixture.clock.sleep(5 * DAY_MS)
+      await fixture.write(hr, person('cy', 2, { email }))
+      await fixture.followed()
+      await fixture.clock.sleep(5 * DAY_MS)
+      const [boHas, cyHas] = [person('bo', 1, { email }), person('cy', 2)]
+      await fixture.write(hr, boHas, ...(days === 0 ? [cyHas] : []))
+      await fixture.clock.sleep(days * DAY_MS)
+      if (days > 0) await fixture.write(hr, cyHas)
+      await assertIsNobodyElse(night, bo)
+    })
+  }
+
+  for (const how of ['in one batch', 'in two batches, the creation first'] as const) {
+    it(`stays another person when others lose the address that all had, after both came ${how}`, async () => {
+      const night = await newNight({ theyHave: { email }, boHas: { email } })
+      const { hr, leaving, arriving } = night
+      const batches = how === 'in one batch' ? [[leaving, arriving]] : [[arriving], [leaving]]
+      for (const batch of batches) await fixture.write(hr, ...batch)
+      await fixture.followed()
+      const bo = await fixture.coreIdOf(hr, 'identity', 'bo')
+      await fixture.clock.sleep(10 * DAY_MS)
+      await fixture.write(hr, person('cy', 2), person('di', 3))
+      await assertIsNobodyElse(night, bo)
+    })
+  }
+})
+
 describe('A membership for a position that goes to a colleague with the same address', () => {
   it('ends when both records have not changed for a week', async () => {
     const hr = await fixture.newSource(JOIN_ON)

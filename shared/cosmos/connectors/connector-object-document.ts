@@ -37,6 +37,7 @@ const parse = documentParser<TObject, ConnectorObject>(
     continuedIn: Type.Optional(Type.String()),
     foldedKeys: Type.Optional(Type.Record(Type.String(), Type.String())),
     conflictKeys: Type.Optional(Strings),
+    createdBesideId: Type.Optional(Type.String()),
     supplements: Type.Optional(Type.Literal(true)),
     formerIds: Type.Optional(Strings),
     renamedTo: Type.Optional(Type.String()),

@@ -60,6 +60,11 @@ export type ConnectorObject = {
   /** Of an identity: join keys that others share without being one person with it, `<key> <value>`, in their order. */
   readonly conflictKeys?: readonly string[]
   /**
+   * Of an identity: the live one of its connector that had its join keys when it was created; absent when there was none
+   * or several.
+   */
+  readonly createdBesideId?: string
+  /**
    * Set in an identity that was assigned while its connector supplemented others: it does not take a core object from
    * those who carried it, when the authority of its connector goes up.
    */

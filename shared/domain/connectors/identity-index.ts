@@ -56,11 +56,11 @@ export class IdentityIndex {
   }
 
   /**
-   * The live identity of the same connector with the keys of a deleted one, when there is exactly one. Those that
-   * certainly are other people do not count.
+   * The live identity of the same connector with the keys of one that is deleted or new, when there is exactly one. Those
+   * that certainly are other people do not count.
    */
-  onlyLiveLike(deleted: Identity): Identity | undefined {
-    const live = this.#sameKey(deleted, rekeyingKeysOf(deleted, this.#rules))
+  onlyLiveLike(identity: Identity): Identity | undefined {
+    const live = this.#sameKey(identity, rekeyingKeysOf(identity, this.#rules))
     return live.length === 1 ? live[0] : undefined
   }
 

@@ -13,6 +13,7 @@ export type Placement = {
   readonly movers: readonly ConnectorObject[]
   /** The written identity's keys that others share without being one person with it; undefined when there are none. */
   readonly conflictKeys: readonly string[] | undefined
+  readonly createdBesideId: string | undefined
   /** Whether the identities of the person together are too large for one core object. */
   readonly isTooLarge: boolean
   /** Leaves all identities as they were before. */
@@ -58,9 +59,11 @@ export class IdentityResolver {
     if (formerId !== undefined) this.#index.put(formerId)
     const connected = before === undefined ? this.#replaced.othersOf(written) : this.#index.connectedTo([before])
     const { coreObjectId: former, supplements, formerCoreObjectIds, conflictKeys: conflicts } = before ?? {}
+    const createdBesideId = before === undefined ? this.#index.onlyLiveLike(written)?.id : before.createdBesideId
     this.#index.put({
       ...{ ...written, ...(former && { coreObjectId: former }), ...(conflicts && { conflictKeys: conflicts }) },
       ...{ ...(supplements && { supplements }), ...(formerCoreObjectIds && { formerCoreObjectIds }) },
+      ...(createdBesideId && { createdBesideId }),
     })
     const changed = this.#assign([written.id, ...connected], isReturning ? written.id : undefined)
     const { coreObjectId, conflictKeys } = this.#index.get(written.id) as ConnectorObject
@@ -71,7 +74,8 @@ export class IdentityResolver {
       : sharing
     const undo = this.#index.undo()
     const movers = changed.filter(({ id }) => id !== written.id)
-    return { coreObjectId, movers, conflictKeys, isTooLarge: isTooLarge(person, this.#deps.rules), undo }
+    const ofWritten = { coreObjectId, conflictKeys, createdBesideId }
+    return { ...ofWritten, movers, isTooLarge: isTooLarge(person, this.#deps.rules), undo }
   }
 
   /**

@@ -90,13 +90,17 @@ export function placement(
   const { id } = object
   const before = stored?.value
   const former = before?.coreObjectId
-  const { coreObjectId, movers, conflictKeys, isTooLarge, undo } = coreObjectFor(object, before, context, options)
+  const placed = coreObjectFor(object, before, context, options)
+  const { coreObjectId, movers, conflictKeys, createdBesideId, isTooLarge, undo } = placed
   if (isTooLarge) {
     undo()
     return refused(refusalEntry('ObjectTooLarge'))
   }
   const isRetargeted = !isLive || coreObjectId !== former
-  const keys = { ...joiningKeys(object, context), ...(conflictKeys && { conflictKeys }) }
+  const keys = {
+    ...{ ...joiningKeys(object, context), ...(conflictKeys && { conflictKeys }) },
+    ...(createdBesideId && { createdBesideId }),
+  }
   if (
     before !== undefined &&
     !isRetargeted &&
@@ -145,6 +149,7 @@ function coreObjectFor(
         coreObjectId: before?.coreObjectId ?? ownCoreObjectId(object.id, derive),
         movers: [],
         conflictKeys: before?.conflictKeys,
+        createdBesideId: before?.createdBesideId,
         isTooLarge: false,
         undo: () => undefined,
       }

@@ -52,9 +52,11 @@ export class ReplacedIdentities {
 
   /**
    * The core object of an older identity of the same connector that was deleted in one request while this one was created
-   * in another. The creation has seen it live, so that this one was assigned to a core object of its own, with a conflict
-   * over the join key that both had. Undefined when there are several such core objects, or when other people carry it.
-   * @param created As it is stored: a join key that it gets later is no sign that it has replaced anybody.
+   * in another. The creation has seen it live, and no other with its keys, so that this one was assigned to a core object
+   * of its own, with a conflict over the join key that both had. Undefined when there are several such core objects, or
+   * when other people carry it.
+   * @param created As it is stored: a join key that it gets later is no sign that it has replaced anybody, nor is a
+   *   conflict with others.
    * @param taken Core objects that people have kept.
    */
   coreObjectAtOnce(
@@ -62,11 +64,12 @@ export class ReplacedIdentities {
     person: readonly Identity[],
     taken: ReadonlySet<string | undefined>,
   ): string | undefined {
-    const { conflictKeys = [] } = created
+    const { conflictKeys = [], createdBesideId } = created
     if (conflictKeys.length === 0 || created.coreObjectId !== this.#ids.ownCoreObjectId(created.id)) return undefined
     const former = this.#index
       .deletedLike(created, conflictKeys)
       .filter((deleted) => isReplacedAtOnce(deleted, created))
+    if (!former.some(({ id }) => id === createdBesideId)) return undefined
     const [coreObjectId, ...others] = new Set(former.map((deleted) => deleted.coreObjectId))
     if (coreObjectId === undefined || others.length > 0 || taken.has(coreObjectId)) return undefined
     const likeIt = former.every((deleted) => this.#index.onlyLiveLike(deleted)?.id === created.id)

@@ -202,6 +202,7 @@ describe('An identity that was created while a double of it was deleted in anoth
   const created = {
     ...stored('oldest c', { nin: '1' }, 'own of oldest c'),
     conflictKeys: ['nin 1'],
+    createdBesideId: 'oldest a',
     createdAtMs: DELETED_AT_MS - 1_000,
   }
   const coreObjectOf = (identity: ConnectorObject, ...others: readonly ConnectorObject[]) => {
@@ -240,6 +241,26 @@ describe('An identity that was created while a double of it was deleted in anoth
     assert.deepEqual(coreObjectOf(colleague, deleted), ['own of oldest c'])
     const inConflict = { ...created, conflictKeys: ['email c'] }
     assert.deepEqual(coreObjectOf(inConflict, deleted), ['own of oldest c'])
+  })
+
+  it('keeps its own core object when its creation has not seen the deleted one', () => {
+    const { createdBesideId: _, ...aloneAtFirst } = created
+    assert.deepEqual(coreObjectOf(aloneAtFirst, deleted), ['own of oldest c'])
+    assert.deepEqual(coreObjectOf({ ...created, createdBesideId: 'oldest d' }, deleted), ['own of oldest c'])
+  })
+
+  it('names the only one of its connector that had its key then', () => {
+    const [one, other] = [stored('oldest a', { nin: '1' }, 'of a'), stored('oldest b', { nin: '1' }, 'of b')]
+    const besideOf = (...identities: readonly ConnectorObject[]) => {
+      const resolver = resolverOf(...identities)
+      const { createdBesideId } = resolver.place(written('oldest c', { nin: '1' }))
+      resolver.remove({ ...one, deletedAtMs: DELETED_AT_MS })
+      return [createdBesideId, resolver.place(written('oldest c', { nin: '2' })).createdBesideId]
+    }
+    assert.deepEqual(besideOf(one), ['oldest a', 'oldest a'])
+    assert.deepEqual(besideOf(one, other), [undefined, undefined])
+    assert.deepEqual(besideOf({ ...one, connectorId: 'middle' }), [undefined, undefined])
+    assert.deepEqual(besideOf({ ...one, deletedAtMs: DELETED_AT_MS }), [undefined, undefined])
   })
 
   it('keeps its own core object when it is the older one', () => {
