@@ -153,7 +153,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     requests: withDeadlineMessages(requestStore, collections),
     membershipResolver: liveMembershipResolver(collections),
     deletedObjects,
-    toldApart: (tenantId, identityIds) => toldApart(tenantId, identityIds, connectors),
+    toldApart: (tenantId, coreObjectIds) => toldApart(tenantId, coreObjectIds, connectors),
     deputies: cosmosDeputyStore(container('requests'), nowMs),
   }
   const evaluator = new TenantEvaluator({

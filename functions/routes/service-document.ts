@@ -131,8 +131,9 @@ const TAGS: ApiDescription['tags'] = {
       'pending requests, approver entries and conditions of the one that vanishes belong to the one that stays; of two ' +
       'memberships or requests, the older one stays. In a Relationship collection, a membership ends when its position ' +
       'is deleted or handed over. While a join key leaves open whether the new holder is the same person under another ' +
-      'external id, the membership stays, and up to a day longer. Two records that share neither `nin` nor ' +
-      '`directoryObjectId` count as two people once both have not changed for a week. ' +
+      'external id, the membership stays, and up to a day longer. Two records that share none of `nin`, ' +
+      '`directoryObjectId` and `employeeNumber` count as two people once both and the position have not changed for a ' +
+      'week. ' +
       'Memberships that ended by a deletion come back when the object is restored in time.',
   },
   'group-link/beta': {

@@ -7,13 +7,13 @@ import { areOtherPeople } from './join-keys.ts'
 const IDS_PER_READ_COUNT = 1000
 
 /**
- * HR systems delete a person's former record within days of the new one. Two records that both stay as they are for
- * longer are those of colleagues who share an address.
+ * HR systems delete a person's former record within days of the new one, or of the handover of the positions to it. Two
+ * records that both stay as they are for longer, as the position does, are those of colleagues who share an address.
  */
 const FORMER_RECORD_STAYS_MS = 7 * 24 * 60 * 60 * 1000
 
 /** Colleagues share none of these keys: two records that do are one person, however long both are live. */
-const KEYS_OF_ONE_PERSON = ['nin ', 'directoryObjectId ']
+const KEYS_OF_ONE_PERSON = ['nin ', 'directoryObjectId ', 'employeeNumber ']
 
 type ToldApartDependencies = {
   readonly objects: Pick<ConnectorObjectStore, 'ofCoreObjects'>
@@ -24,13 +24,14 @@ type ToldApartDependencies = {
  * Returns whether two identities among these are certainly two people. They are not while a join key leaves open whether
  * they are one, as between a person's former and new external ids until the former one is deleted; or while only one of
  * them has live data: the other may have become part of it a moment ago. A shared address leaves it open for a week after
- * the last change of the two.
+ * the last change of the two and of the position that one of them has from the other.
+ * @param coreObjectIds Those of the identities and of the positions.
  */
 export async function toldApart(
   tenantId: string,
   coreObjectIds: readonly string[],
   { objects, nowMs }: ToldApartDependencies,
-): Promise<(left: string, right: string) => boolean> {
+): Promise<(left: string, right: string, positionId: string) => boolean> {
   const live: StoredConnectorObject[] = []
   for (const ids of chunk([...new Set(coreObjectIds)], IDS_PER_READ_COUNT)) {
     const found = (await objects.ofCoreObjects(tenantId, ids)).map(({ value }) => value)
@@ -38,17 +39,22 @@ export async function toldApart(
   }
   const changedSinceMs = nowMs() - FORMER_RECORD_STAYS_MS
   const byCoreObject = Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
-  return (left, right) => {
+  const isSettled = ({ lastUpdatedS }: StoredConnectorObject) => lastUpdatedS * 1000 <= changedSinceMs
+  return (left, right, positionId) => {
     const [first = [], second = []] = [byCoreObject.get(left), byCoreObject.get(right)]
     if ((first.length === 0) !== (second.length === 0)) return false
-    return first.every((one) => second.every((other) => areApart(one, other, changedSinceMs)))
+    const isPositionSettled = (byCoreObject.get(positionId) ?? []).every(isSettled)
+    return first.every((one) =>
+      second.every((other) => areApart(one, other, isPositionSettled && [one, other].every(isSettled))),
+    )
   }
 }
 
-function areApart(left: StoredConnectorObject, right: StoredConnectorObject, changedSinceMs: number): boolean {
+/** @param areSettled Whether the two records, and the position, have been the same for a week. */
+function areApart(left: StoredConnectorObject, right: StoredConnectorObject, areSettled: boolean): boolean {
   if (areOtherPeople(left, right)) return true
   const shared = new Set(left.conflictKeys).intersection(new Set(right.conflictKeys))
   if (shared.size === 0) return true
   if ([...shared].some((key) => KEYS_OF_ONE_PERSON.some((name) => key.startsWith(name)))) return false
-  return [left, right].every(({ lastUpdatedS }) => lastUpdatedS * 1000 <= changedSinceMs)
+  return areSettled
 }

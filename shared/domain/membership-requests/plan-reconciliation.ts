@@ -5,13 +5,13 @@ import type { Collection } from '../collections/collection.ts'
 import { laterEnd } from './ends.ts'
 import { endedForGood, isLive, type MembershipRequest, slotOf } from './membership-request.ts'
 import type { ObjectStatuses } from './object-statuses.ts'
-import type { RequestChange } from './request-dependencies.ts'
+import type { AreTwoPeople, RequestChange } from './request-dependencies.ts'
 import { SYSTEM_NOTES } from './system-notes.ts'
 
 type CollectionType = Pick<Collection, 'id' | 'objectType'>
 
 /** What became of the objects of requests, and who is certainly another person than who holds a position now. */
-type KnownStatuses = ObjectStatuses & { areTwoPeople(left: string, right: string): boolean }
+type KnownStatuses = ObjectStatuses & { readonly areTwoPeople: AreTwoPeople }
 
 /**
  * The changes that bring requests of one collection in line with the core objects. Planned again
@@ -147,7 +147,7 @@ function lostPosition(
   if (!orgChart.has('relationship', relationshipId)) return 'deleted'
   const holder = orgChart.holderOf(relationshipId)
   if (holder === undefined || holder === requesterId) return 'held'
-  return areTwoPeople(requesterId, holder) ? 'handedOver' : 'held'
+  return areTwoPeople(requesterId, holder, relationshipId) ? 'handedOver' : 'held'
 }
 
 function ofOwner(request: MembershipRequest, collection: CollectionType, requesterId: string): MembershipRequest {

@@ -5,6 +5,7 @@ import { isLive, type MembershipRequest } from './membership-request.ts'
 import { type ObjectStatuses, readObjectStatuses } from './object-statuses.ts'
 import { planReconciliation } from './plan-reconciliation.ts'
 import {
+  type AreTwoPeople,
   freshOrgChart,
   type JoinDependencies,
   type MemberNotifier,
@@ -148,13 +149,14 @@ async function toldApartFrom(
   requests: readonly Versioned<MembershipRequest>[],
   { orgChart, identity }: ObjectStatuses,
   deps: Pick<StateDependencies, 'toldApart'>,
-): Promise<(left: string, right: string) => boolean> {
-  const identityIds = requests.flatMap(({ value: { requesterId, relationshipId } }) => {
+): Promise<AreTwoPeople> {
+  const coreObjectIds = requests.flatMap(({ value: { requesterId, relationshipId } }) => {
     const { id } = identity(requesterId)
-    const holderId = relationshipId === null ? undefined : orgChart.holderOf(relationshipId)
-    return holderId === undefined || holderId === id ? [] : [id, holderId]
+    if (relationshipId === null) return []
+    const holderId = orgChart.holderOf(relationshipId)
+    return holderId === undefined || holderId === id ? [] : [id, holderId, relationshipId]
   })
-  return identityIds.length === 0 ? () => true : deps.toldApart(tenantId, identityIds)
+  return coreObjectIds.length === 0 ? () => true : deps.toldApart(tenantId, coreObjectIds)
 }
 
 /**

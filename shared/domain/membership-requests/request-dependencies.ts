@@ -132,11 +132,14 @@ export type RequestDependencies = MemberNotifier &
     readonly deputies: DeputyStore
   }
 
+/** Whether who had a position and who has it now are certainly two people. */
+export type AreTwoPeople = (formerHolderId: string, holderId: string, positionId: string) => boolean
+
 /** What became of objects that requests name. */
 type ObjectSources = {
   readonly deletedObjects: DeletedCoreObjects
-  /** Returns whether two of these identities are certainly two people. */
-  toldApart(tenantId: string, identityIds: readonly string[]): Promise<(left: string, right: string) => boolean>
+  /** Tells the people among these identities and positions apart. */
+  toldApart(tenantId: string, coreObjectIds: readonly string[]): Promise<AreTwoPeople>
 }
 
 /** What adds members: by a request, or directly. */

@@ -20,7 +20,8 @@ async function areApart(...contributions: readonly Contribution[]): Promise<bool
     contributions
       .filter(({ coreObjectId }) => ids.includes(coreObjectId))
       .map((value) => ({ value: value as StoredConnectorObject, version: '1' }))
-  return (await toldApart('tenant', ['ada', 'bo', 'ada'], { objects: { ofCoreObjects }, nowMs }))('ada', 'bo')
+  const areTwoPeople = await toldApart('tenant', ['ada', 'bo', 'ada', 'job'], { objects: { ofCoreObjects }, nowMs })
+  return areTwoPeople('ada', 'bo', 'job')
 }
 
 describe('Two identities', () => {
@@ -48,8 +49,19 @@ describe('Two identities', () => {
     )
   })
 
+  it('may be one for a week after one of them got the position of the other', async () => {
+    const [ada, bo] = ['ada', 'bo'].map((id) => ({ ...of(id, {}, ['email x']), lastUpdatedS: 0 })) as [
+      Contribution,
+      Contribution,
+    ]
+    const job = (at: string) => ({ ...of('job'), lastUpdatedS: Date.parse(at) / 1000 })
+    assert.equal(await areApart(ada, bo, job('2030-03-08T08:00:01Z')), false)
+    assert.equal(await areApart(ada, bo, job('2030-03-08T08:00:00Z')), true)
+    assert.equal(await areApart(of('ada'), of('bo'), job('2030-03-15T08:00:00Z')), true)
+  })
+
   it('may be one however long they share what colleagues do not', async () => {
-    for (const key of ['nin 1', 'directoryObjectId x']) {
+    for (const key of ['nin 1', 'directoryObjectId x', 'employeeNumber 1']) {
       const [ada, bo] = [of('ada', {}, ['email x', key]), of('bo', {}, ['email x', key])]
       assert.equal(await areApart({ ...ada, lastUpdatedS: 0 }, { ...bo, lastUpdatedS: 0 }), false)
     }
