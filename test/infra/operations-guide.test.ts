@@ -48,6 +48,31 @@ function reservedBy(limits: { writesPerTenant: number; writesTotal: number }): n
   })
 }
 
+describe('the operations guide on a restore', () => {
+  const section = (operations.split('## Back up and restore')[1] ?? '').split('\n## ')[0] ?? ''
+
+  it('lets no sync run before the current data is imported and the sweep has run', () => {
+    const steps = [
+      '--status ReceiveDisabled',
+      'Start the function app',
+      'npm run import',
+      '/admin/functions/',
+      'preview`',
+    ]
+    const places = [...steps, '--status Active'].map((text) => section.indexOf(text))
+    assert.ok(places.every((place) => place > 0))
+    assert.deepEqual(
+      places,
+      places.toSorted((left, right) => left - right),
+    )
+  })
+
+  it('closes the queues of the functions that write to groups', () => {
+    const [, queues] = /for queue in ([a-z -]+); do az servicebus queue update/.exec(section) ?? []
+    assert.deepEqual(queues?.split(' ').sort(), ['membership-changes', 'sync-jobs'])
+  })
+})
+
 describe('the operations guide on writes to the directory', () => {
   it('states the shares of an instance', () => {
     assert.deepEqual(reservedBy({ writesPerTenant: 2400, writesTotal: 56_000 }), [1200, 1200])

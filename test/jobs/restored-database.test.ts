@@ -6,6 +6,7 @@ import { CONTAINERS, type ContainerId } from '../../shared/cosmos/containers.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { connectorObjectId } from '../../shared/domain/connectors/connector-object.ts'
 import { enqueueSweeps } from '../../shared/domain/sync/sweep.ts'
+import type { QueueName } from '../../shared/messaging/queues.ts'
 import { startDirectAccount } from '../support/contract/local-database.ts'
 import { type AccountFixture, gone, identity, openAccountFixture, position } from '../support/jobs/account-fixture.ts'
 import { TENANT, user } from '../support/jobs/link-directory.ts'
@@ -41,15 +42,25 @@ async function restored(fixture: AccountFixture, documentsOfContainer: (id: Cont
   return account
 }
 
-/** Delivers all messages to an instance that has just started. */
-async function drain(fixture: AccountFixture, service: Service): Promise<void> {
-  for (let count = 0; fixture.sentMessages.length > 0; count += 1) {
+/**
+ * Delivers all messages to an instance that has just started, except those of closed queues, which stay.
+ * @param delivered is called after each message.
+ */
+async function drain(
+  fixture: AccountFixture,
+  service: Service,
+  { closed = [] as readonly QueueName[], delivered = async () => {} } = {},
+): Promise<void> {
+  const isOpen = ({ message }: (typeof fixture.sentMessages)[number]) => !closed.includes(message.queue)
+  for (let count = 0; ; count += 1) {
     assert.ok(count < 300, 'The messages never end')
-    const [next] = fixture.sentMessages.sort((left, right) => left.dueMs - right.dueMs).splice(0, 1)
+    const next = fixture.sentMessages.sort((left, right) => left.dueMs - right.dueMs).find(isOpen)
     if (next === undefined) return
+    fixture.sentMessages.splice(fixture.sentMessages.indexOf(next), 1)
     const waitMs = next.dueMs - fixture.clock.nowMs()
     if (waitMs > 0) await fixture.clock.sleep(waitMs)
     await service.messages[next.message.queue].handle(next.message.message)
+    await delivered()
   }
 }
 
@@ -155,6 +166,38 @@ describe('After a restore', () => {
       assert.deepEqual(new Set(items.map(({ status }) => status)), new Set(['Succeeded']))
     })
   }
+
+  it('groups are never written from old data, when syncs wait for the import and the sweep', async (t) => {
+    const { fixture, groups, importHr, before } = await tenantInTwoStates(t)
+    const { cosmos, container } = await restored(fixture, () => before)
+    t.after(() => cosmos.close())
+    const service = fixture.newService({ container })
+    const isWritten = () => fixture.membersOf(groups.place)
+    assert.deepEqual(await isWritten(), new Set([user(0), user(2)]))
+    await fixture.clock.sleep(2 * HOUR_MS)
+    const closed = ['sync-jobs', 'membership-changes'] as const
+    // The hourly sweep and evaluations go on meanwhile.
+    await enqueueSweeps(undefined, service.links)
+    await service.evaluator.evaluate(TENANT)
+    await drain(fixture, service, { closed })
+    await importHr(service, 4)
+    await drain(fixture, service, { closed })
+    await enqueueSweeps(undefined, service.links, { afterRestore: true })
+    await drain(fixture, service, { closed })
+    assert.deepEqual(await isWritten(), new Set([user(0), user(2)]), 'before the queues are open again')
+    const startMs = fixture.clock.nowMs()
+    await drain(fixture, service, {
+      async delivered() {
+        const members = await isWritten()
+        assert.ok(!members.has(user(1)), 'who has left is not added')
+        assert.ok(members.has(user(2)), 'who has come is not removed')
+      },
+    })
+    assert.ok(fixture.clock.nowMs() - startMs < HOUR_MS)
+    assert.deepEqual(await isWritten(), new Set([user(0), user(2), user(4)]))
+    // Who joined after the restore point must join again.
+    assert.deepEqual(await fixture.membersOf(groups.requested), new Set([user(0)]))
+  })
 
   for (const older of ['members', 'requests', 'links'] as const) {
     it(`in which container ${older} is several changes older, every link is synced by one sweep`, async (t) => {
