@@ -143,6 +143,10 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
   properties: {
     // Settings of the Functions host. Its storage has an identity of its own; telemetry and triggers use the service's.
     AzureWebJobsDisableHomepage: 'true'
+    // Run by operators with the master key only: https://learn.microsoft.com/azure/azure-functions/disable-function
+    // Linux replaces the dots by underscores; the host reads both forms.
+    'AzureWebJobs.sweep.Disabled': 'true'
+    'AzureWebJobs.sweepAfterRestore.Disabled': 'true'
     AzureWebJobsStorage__blobServiceUri: blobEndpoint
     AzureWebJobsStorage__credential: 'managedidentity'
     AzureWebJobsStorage__clientId: hostIdentityClientId

@@ -37,7 +37,7 @@ const FUNCTIONS = {
   ready: 'httpTrigger',
   'run-sync-job': 'serviceBusTrigger',
   sweep: 'timerTrigger',
-  'sweep-after-restore': 'timerTrigger',
+  sweepAfterRestore: 'timerTrigger',
   'schedule-sweeps': 'timerTrigger',
   'sweep-tenant': 'serviceBusTrigger',
   'zz-unknown-path': 'httpTrigger',

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { cosmosJobStore } from '../../shared/cosmos/jobs/job-store.ts'
+import { cosmosDerivedState } from '../../shared/cosmos/tenants/derived-state.ts'
 import type { JobFilter } from '../../shared/domain/group-links/job-store.ts'
 import type { SweepRecord } from '../../shared/domain/group-links/swept-jobs.ts'
 import { newJob, type SyncJob } from '../../shared/domain/group-links/sync-job.ts'
@@ -98,6 +99,22 @@ describe('The jobs of sweeps', () => {
     const query = 'SELECT VALUE c.ttl FROM c WHERE IS_DEFINED(c.packedLinks)'
     const { resources } = await container('jobs').items.query<number>(query, { partitionKey: tenantId }).fetchAll()
     assert.ok(resources.every((ttlS) => ttlS >= (2 + 1) * 24 * 3600))
+  })
+
+  it('stay when everything is computed anew after a restore, and their list is stored again', async () => {
+    const tenantId = randomUUID()
+    const links = [linkOf(), linkOf()]
+    await recordSweep({ tenantId, startMs: START_MS, endMs: START_MS, links })
+    const before = await allPages(tenantId, {}, 10)
+    const versions = await versionsOfLists(tenantId)
+    await cosmosDerivedState(container).forget(tenantId)
+    assert.equal((await store.beginSweep(tenantId)).readUntilS, undefined)
+    assert.deepEqual(await allPages(tenantId, {}, 10), before)
+    assert.equal(before.length, 2)
+    const startMs = START_MS + 60 * MINUTE_MS
+    await recordSweep({ tenantId, startMs, endMs: startMs, links })
+    assert.notDeepEqual(await versionsOfLists(tenantId), versions)
+    assert.equal((await allPages(tenantId, {}, 10)).length, 4)
   })
 
   it('keep the time of the last look for ends of memberships', async () => {

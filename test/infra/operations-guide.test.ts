@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { CONTAINERS } from '../../shared/cosmos/containers.ts'
 import { instanceWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import { QUEUES } from '../../shared/messaging/queues.ts'
+import { appSettingsOf, deployed } from '../support/infra/deployed.ts'
 import { projectFiles, projectFolder, readProjectText } from '../support/infra/project-facts.ts'
 
 const GUIDES = [...projectFiles('*.md'), ...projectFiles('.github/*.md'), ...projectFiles('infra/**/*.md')]
@@ -47,6 +48,22 @@ function reservedBy(limits: { writesPerTenant: number; writesTotal: number }): n
     return writeCount
   })
 }
+
+describe('a function that the operations guide calls manual', () => {
+  const manual = named(operations, /^\| `([\w-]+)` +\| Manual /gm)
+  const settings = appSettingsOf(deployed({ environmentName: 'prod' }))
+  const disabled = Object.keys(settings).flatMap((name) => named(name, /^AzureWebJobs\.(.+)\.Disabled$/g))
+
+  it('is run by no schedule in Azure', () => {
+    assert.ok(manual.length >= 2, manual.join())
+    assert.deepEqual(manual, disabled.sort())
+    for (const name of manual) assert.equal(settings[`AzureWebJobs.${name}.Disabled`], 'true')
+  })
+
+  it('has a name that can be disabled on Linux', () => {
+    for (const name of manual) assert.doesNotMatch(name, /-/)
+  })
+})
 
 describe('the operations guide on a restore', () => {
   const section = (operations.split('## Back up and restore')[1] ?? '').split('\n## ')[0] ?? ''

@@ -11,10 +11,11 @@ let failures: unknown[] = []
 /** Actions of the next runs. Later runs end immediately. */
 let outcomes: (() => Promise<void>)[] = []
 
-function start(schedule: string, retry?: RpcRetryOptions): RunningTimer {
+function start(schedule: string, retry?: RpcRetryOptions, isDisabled = false): RunningTimer {
   return startTimer({
     schedule: parseSchedule(schedule),
     retry,
+    isDisabled,
     nowMs: () => Date.now(),
     async run(info, retryContext) {
       runs.push({ at: new Date(Date.now()).toISOString(), info, retryContext })
@@ -60,6 +61,16 @@ describe('a timer', () => {
       },
       IsPastDue: false,
     })
+  })
+
+  it('that is disabled runs by hand only', async () => {
+    const timer = start('0 * * * * *', undefined, true)
+    await pass(90)
+    assert.deepEqual(times(), [])
+    await timer.runByHand()
+    await pass(90)
+    await timer.stop()
+    assert.deepEqual(times(), ['00:02:00'])
   })
 
   it('waits for an occurrence beyond the limit of setTimeout', async () => {

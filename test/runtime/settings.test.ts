@@ -122,7 +122,8 @@ describe('settings', () => {
   it('are all in the sample, without a secret', () => {
     const file = new URL('../../local.settings.sample.json', import.meta.url)
     const { Values } = JSON.parse(readFileSync(file, 'utf8')) as { Values: Record<string, string> }
-    const ofTheHost = ['FUNCTIONS_WORKER_RUNTIME', 'AzureWebJobsDisableHomepage']
+    const disabled = ['AzureWebJobs.sweep.Disabled', 'AzureWebJobs.sweepAfterRestore.Disabled']
+    const ofTheHost = ['FUNCTIONS_WORKER_RUNTIME', 'AzureWebJobsDisableHomepage', ...disabled]
     const known = Object.values(SETTINGS).map(({ name }) => name)
     assert.deepEqual(Object.keys(Values), [...ofTheHost, ...known])
     const secrets = known.filter((name) => /SECRET|KEY|^ServiceBus$|CONNECTION_STRING/.test(name))

@@ -17,7 +17,7 @@ export type HostOptions = {
   readonly entries?: readonly string[]
   /** 0 selects a free port. */
   readonly port: number
-  /** Connection strings by name. The app itself reads its environment. */
+  /** Connection strings by name, and which timers are disabled. The app itself reads its environment. */
   readonly settings: Readonly<Record<string, string>>
   readonly nowMs?: () => number
   readonly log: (entry: HostLogEntry) => void
@@ -105,19 +105,21 @@ type Startable = {
 async function startTriggers(running: Running, app: Startable, options: HostOptions): Promise<void> {
   const { functions, routes, invoker, hostJson } = app
   const { invoke } = invoker
-  const { log, nowMs = Date.now, openBus = openServiceBus } = options
+  const { log, openBus = openServiceBus } = options
   const startByHand = startInBackground(running.timers, log)
   running.server = await listenOnLoopback(options.port, answerHttp({ routes, invoke, startByHand, log }))
   const messageFunctions = functions.filter((fn) => fn.trigger === 'serviceBus')
   running.pump = await startPump({ functions: messageFunctions, serviceBus: hostJson.serviceBus, openBus, invoke, log })
   for (const fn of functions) {
-    if (fn.trigger === 'timer') running.timers.set(fn.name.toLowerCase(), runTimer(fn, invoke, log, nowMs))
+    if (fn.trigger === 'timer') running.timers.set(fn.name.toLowerCase(), runTimer(fn, invoke, options))
   }
 }
 
-function runTimer(fn: TimerFunction, invoke: Invoke, log: HostLog, nowMs: () => number): RunningTimer {
+function runTimer(fn: TimerFunction, invoke: Invoke, options: HostOptions): RunningTimer {
+  const { log, settings, nowMs = Date.now } = options
   return startTimer({
     schedule: fn.schedule,
+    isDisabled: settings[`AzureWebJobs.${fn.name}.Disabled`] === 'true',
     retry: fn.retry,
     nowMs,
     async run(info, retryContext) {

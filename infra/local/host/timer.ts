@@ -10,6 +10,8 @@ export type TimerInfo = {
 
 export type TimerOptions = {
   readonly schedule: Schedule
+  /** The schedule starts no runs. */
+  readonly isDisabled?: boolean
   readonly retry: RpcRetryOptions | undefined
   /** Runs one attempt. The retry policy applies to a rejection. */
   readonly run: (info: TimerInfo, retryContext: RpcRetryContext | undefined) => Promise<void>
@@ -67,7 +69,7 @@ export function startTimer(options: TimerOptions): RunningTimer {
     else void runInTurn().catch(failed).finally(arm)
   }
 
-  arm()
+  if (!options.isDisabled) arm()
   return {
     runByHand: runInTurn,
     async stop() {

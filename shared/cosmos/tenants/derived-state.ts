@@ -5,11 +5,11 @@ import { deleteUnlessGone, queryAll } from '../documents.ts'
 import { SAVED_ROWS_ID, savedRowsPartition } from '../members/saved-rows-store.ts'
 import { AUDIT_ID } from './core-object-audit-store.ts'
 import { LEASE_ID } from './evaluation-lease-store.ts'
-import { newRegistration } from './sweep-log.ts'
+import { jobsOfSweeps, newRegistration, readRegistration } from './sweep-log.ts'
 
 /**
  * Deletes what the service has noted of a tenant, so that it is computed anew after a restore of the database: see
- * `sweep-after-restore`. Containers `tenants` and `members`.
+ * `sweepAfterRestore`. Containers `tenants` and `members`.
  */
 export function cosmosDerivedState(container: (id: ContainerId) => Container): DerivedState {
   const [tenants, members] = [container('tenants'), container('members')]
@@ -19,7 +19,8 @@ export function cosmosDerivedState(container: (id: ContainerId) => Container): D
       const ids = [AUDIT_ID, LEASE_ID, ...(await queryAll<string>(tenants, tenantId, { query: tracked }))]
       for (const id of ids) await deleteUnlessGone(tenants, id, tenantId)
       await deleteUnlessGone(members, SAVED_ROWS_ID, savedRowsPartition(tenantId))
-      await tenants.items.upsert(newRegistration(tenantId))
+      const found = await readRegistration(tenants, tenantId)
+      await tenants.items.upsert({ ...newRegistration(tenantId), ...(found && jobsOfSweeps(found.value)) })
     },
   }
 }

@@ -76,6 +76,12 @@ export function loggedSweeps({ sweepLog }: Registration): LoggedSweep[] {
   })
 }
 
+/** The sweeps whose jobs are kept. Their lists can be missing after a restore of the database: each is stored again. */
+export function jobsOfSweeps({ sweepLog }: Registration): Pick<Registration, 'sweepLog'> {
+  if (sweepLog === undefined) return {}
+  return { sweepLog: { ...sweepLog, lists: sweepLog.lists.map(({ key }) => ({ key, storedAtMs: 0 })) } }
+}
+
 /** A list is stored again after this time, so that it exists as long as the jobs of sweeps that name it. */
 export const LIST_STORED_AGAIN_AFTER_MS = DAY_MS
 

@@ -24,9 +24,9 @@ export async function takeCheckpoint(deps: QuietPointDependencies): Promise<Chec
       organisation.undoneUntilMs = organisation.times.now().latestMs
       await Promise.all(hosts.map((host) => host.start()))
       await Promise.all(hosts.map(untilReady))
-      const url = `${hosts[0]?.url}/admin/functions/sweep-after-restore`
+      const url = `${hosts[0]?.url}/admin/functions/sweepAfterRestore`
       const { status } = await fetch(url, { method: 'POST', body: '{}' })
-      if (status !== 202) throw new Error(`sweep-after-restore was answered with ${status}`)
+      if (status !== 202) throw new Error(`sweepAfterRestore was answered with ${status}`)
     },
   }
 }

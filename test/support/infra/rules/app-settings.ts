@@ -14,6 +14,8 @@ const LOCAL_ONLY: readonly string[] = [
 /** Settings of the platform, which use the managed identity. */
 const PLATFORM: readonly string[] = [
   'AzureWebJobsDisableHomepage',
+  'AzureWebJobs.sweep.Disabled',
+  'AzureWebJobs.sweepAfterRestore.Disabled',
   'AzureWebJobsStorage__blobServiceUri',
   'AzureWebJobsStorage__credential',
   'AzureWebJobsStorage__clientId',
