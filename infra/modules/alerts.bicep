@@ -107,6 +107,9 @@ var metricAlerts = [
   }
 ]
 
+// The Functions host exports requests of its own to the same tables, for each availability test as well: only what the
+// service itself writes shows that it runs, and its role names the requests that it has answered.
+//
 // Metrics are stored in the tables of Application Insights. The age of a tenant's sweep is about two hours, give or take
 // some seconds, when the tenant has missed one sweep. Where no sweep was reported in two days, the app is given two hours
 // after its first run; the alert no-telemetry covers an app that does not run. A tenant that is too large is refused again
@@ -221,7 +224,7 @@ AppMetrics
   }
   {
     name: 'server-errors'
-    description: 'The service or the Functions host answered requests with a server error (5xx).'
+    description: 'The service answered requests with a server error (5xx).'
     severity: 1
     evaluationFrequency: 'PT5M'
     windowSize: 'PT5M'
@@ -229,19 +232,20 @@ AppMetrics
     threshold: 5
     query: '''
 AppRequests
-| where toint(ResultCode) >= 500
+| where AppRoleName == 'collections-service' and toint(ResultCode) >= 500
 '''
   }
   {
     name: 'no-telemetry'
-    description: 'No request or timer run was reported for half an hour, though a timer runs every minute. The app does not run.'
+    description: 'The timer that runs every minute has reported nothing for half an hour. The app does not run, or cannot export.'
     severity: 1
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
     lookBack: 'P2D'
     threshold: 0
     query: '''
-AppRequests
+AppMetrics
+| where Name == 'sweep.age'
 | summarize lastReported = max(TimeGenerated)
 | where isnull(lastReported) or lastReported < ago(30m)
 '''

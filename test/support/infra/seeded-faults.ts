@@ -284,6 +284,20 @@ export const RULE_FAULTS: readonly SeededFault[] = [
     /no alert covers sweeps that never ran/,
   ],
   [
+    'requests of the host taken for telemetry of the service',
+    inVariable(
+      'logAlerts',
+      /AppMetrics\n\| where Name == 'sweep\.age'\n(\| summarize lastReported = max\(TimeGenerated\)\n)/,
+      'AppRequests\n$1',
+    ),
+    /no alert covers missing telemetry/,
+  ],
+  [
+    'server errors counted twice',
+    inVariable('logAlerts', /AppRoleName == '[\w-]+' and /, ''),
+    /no alert covers server errors/,
+  ],
+  [
     'a health check that accepts 404',
     inVariable('healthCheck', /expectedStatus: 200/, 'expectedStatus: 404'),
     /ExpectedHttpStatusCode .* must be 200/,

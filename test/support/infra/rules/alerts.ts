@@ -1,3 +1,4 @@
+import { TRACER_NAME } from '../../../../shared/kernel/tracing.ts'
 import type { DeployedResource } from '../bicep/value.ts'
 import { isObject, textOfValue } from '../bicep/value.ts'
 import { at, expect, itemsOf, ofType, type Rule, type Subject } from './rule.ts'
@@ -8,8 +9,15 @@ const LOG_CONDITIONS: Readonly<Record<string, readonly RegExp[]>> = {
   'a sweep older than two hours': [/'sweep\.age'/, /\blastReported < ago\(2h\)/, /> 7[0-2]\d\d\b/],
   // Without a row, lastReported is null and comparisons with it are false.
   'sweeps that never ran': [/'sweep\.age'/, /\bisnull\(lastReported\) and firstRun < ago\(2h\)/],
-  'server errors': [/\bAppRequests\b/, /toint\(ResultCode\) >= 500\b/],
-  'missing telemetry': [/\bAppRequests\b/, /\bisnull\(/, /\bago\(30m\)/],
+  // The Functions host reports each request as well.
+  'server errors': [
+    new RegExp(`^AppRequests\n\\| where AppRoleName == '${TRACER_NAME}' and toint\\(ResultCode\\) >= 500\n`),
+  ],
+  // The host reports requests of availability tests also when no function runs.
+  'missing telemetry': [
+    /^AppMetrics\n\| where Name == 'sweep\.age'\n/,
+    /\bisnull\(lastReported\) or lastReported < ago\(30m\)/,
+  ],
   'the daily cap of the logs': [/\b_LogOperation\b/, /'OverQuota'/],
 }
 
