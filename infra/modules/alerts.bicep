@@ -253,7 +253,7 @@ AppMetrics
   {
     name: 'logs-capped'
     description: 'Log ingestion reached its daily cap. Log alerts do not fire until the cap resets.'
-    severity: 3
+    severity: 1
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
     lookBack: 'PT15M'

@@ -340,11 +340,11 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   scope: account
   properties: {
     workspaceId: workspaceId
-    // Resource-specific tables: CDBDataPlaneRequests has a column for each detail, the principal among them.
+    // Resource-specific tables. Requests for data are not logged: a row of about 1 KB for each operation of the service
+    // would be most of all logs. The guide logs them for the time of an operator's access.
     logAnalyticsDestinationType: 'Dedicated'
     logs: [
       { category: 'ControlPlaneRequests', enabled: true }
-      { category: 'DataPlaneRequests', enabled: true }
     ]
     metrics: [
       { category: 'AllMetrics', enabled: true }

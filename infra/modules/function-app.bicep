@@ -173,9 +173,7 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   scope: app
   properties: {
     workspaceId: workspaceId
-    logs: [
-      { category: 'FunctionAppLogs', enabled: true }
-    ]
+    // The category FunctionAppLogs would repeat what the host and the service export to Application Insights (AppTraces).
     metrics: [
       { category: 'AllMetrics', enabled: true }
     ]

@@ -68,7 +68,7 @@ describe('The templates', () => {
   })
 
   it('log what the app does and who reads its storage, for a year in production', () => {
-    assert.match(module('function-app'), /category: 'FunctionAppLogs', enabled: true/)
+    assert.match(module('app-settings'), /APPLICATIONINSIGHTS_CONNECTION_STRING: applicationInsightsConnectionString/)
     assert.match(module('storage'), /category: 'StorageRead', enabled: true/)
     const { parameters } = JSON.parse(readProjectText('infra/prod.parameters.json'))
     assert.equal(parameters.logRetentionDays.value, 365)

@@ -254,9 +254,18 @@ export const RULE_FAULTS: readonly SeededFault[] = [
     /not in the DNS zone privatelink\.servicebus/,
   ],
   [
-    'a database whose reads and writes are not logged',
-    inResource('Microsoft.Insights/diagnosticSettings', /\n +\{ category: 'DataPlaneRequests'.*/, ''),
-    /DataPlaneRequests of Microsoft\.DocumentDB\/databaseAccounts are not logged/,
+    'a database whose changes are not logged',
+    inResource('Microsoft.Insights/diagnosticSettings', /\n +\{ category: 'ControlPlaneRequests'.*/, ''),
+    /ControlPlaneRequests of Microsoft\.DocumentDB\/databaseAccounts are not logged/,
+  ],
+  [
+    'a log of each operation on the database',
+    inResource(
+      'Microsoft.Insights/diagnosticSettings',
+      /(\n +\{ category: ')ControlPlaneRequests(.*)/,
+      '$&$1DataPlaneRequests$2',
+    ),
+    /DataPlaneRequests of Microsoft\.DocumentDB\/databaseAccounts are too large to be logged/,
   ],
   [
     'a metric that does not exist',

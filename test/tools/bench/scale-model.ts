@@ -64,8 +64,8 @@ export const ASSUMED = {
   /** Messages that an instance works on at a time: host.json. */
   concurrentPerInstance: 8,
   dollarsPerGigabyteOfLogs: 2.5,
-  /** Bytes of log and trace kept per execution, after sampling. */
-  logBytesPerExecution: 400,
+  /** Bytes of log and trace per execution: rows of the service and the host, of about 1 KB each. Nothing is sampled. */
+  logBytesPerExecution: 4_000,
 } as const
 
 /** Capacity of each shared resource per second: https://learn.microsoft.com, limits of each service. */

@@ -26,10 +26,13 @@ const DIAGNOSED: readonly string[] = [
   'Microsoft.Web/sites',
 ]
 
-/** Audit logs of changes to a resource, and of reads and writes of its data, by resource type. */
+/** Audit logs of changes to a resource, by resource type. */
 const LOGGED: Readonly<Record<string, readonly string[]>> = {
-  'Microsoft.DocumentDB/databaseAccounts': ['ControlPlaneRequests', 'DataPlaneRequests'],
+  'Microsoft.DocumentDB/databaseAccounts': ['ControlPlaneRequests'],
 }
+
+/** A row for each operation of the service on the database; what Application Insights has already. */
+const TOO_LARGE: readonly string[] = ['DataPlaneRequests', 'FunctionAppLogs']
 
 /** Alerts use existing metrics of the right resource, and have action groups. */
 export const alertsUseExistingMetrics: Rule = (subject) => {
@@ -124,6 +127,9 @@ export const resourcesAreDiagnosed: Rule = (subject) => {
     const logs = own.flatMap((item) => itemsOf(at(item, 'properties.logs')))
     const isLogged = (category: string) =>
       logs.some((item) => isObject(item) && item.category === category && item.enabled === true)
+    for (const category of TOO_LARGE.filter(isLogged)) {
+      subject.report(resource.at, `${category} of ${resource.type} are too large to be logged`)
+    }
     for (const category of LOGGED[resource.type] ?? []) {
       if (!isLogged(category)) subject.report(resource.at, `${category} of ${resource.type} are not logged`)
     }
