@@ -36,6 +36,13 @@ var queues = [
   { name: 'sync-jobs', lockDuration: 'PT5M', maxDeliveryCount: 10 }
 ]
 
+// Reader. The platform reads the lengths of the queues with this identity to decide on the number of instances, which
+// needs Microsoft.ServiceBus/namespaces/*/read; without it, it peeks at messages and estimates:
+// https://learn.microsoft.com/azure/azure-functions/functions-bindings-service-bus-trigger, Scaling permissions.
+// The other role that the page names, Azure Service Bus Data Owner, could change and delete queues. A custom role
+// would require the right to define roles for the deployment.
+var readerRoleId = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
+
 // Azure Service Bus Data Receiver, Azure Service Bus Data Sender
 var receiverRoleId = '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0'
 var senderRoleId = '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39'
@@ -88,6 +95,16 @@ resource senders 'Microsoft.Authorization/roleAssignments@2022-04-01' = [for (qu
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', senderRoleId)
   }
 }]
+
+resource reader 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(namespace.id, principalId, readerRoleId)
+  scope: namespace
+  properties: {
+    principalId: principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', readerRoleId)
+  }
+}
 
 resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
   name: 'to-workspace'

@@ -3,6 +3,7 @@ import { type DeployedResource, Opaque, textOfValue, type Value } from '../bicep
 import { identitiesByPurpose, type Purpose } from './identities.ts'
 import { at, expect, ofType, type Rule, type Subject } from './rule.ts'
 
+const NAMESPACE = 'Microsoft.ServiceBus/namespaces'
 const QUEUE = 'Microsoft.ServiceBus/namespaces/queues'
 const BLOB_CONTAINER = 'Microsoft.Storage/storageAccounts/blobServices/containers'
 const COMPONENT = 'Microsoft.Insights/components'
@@ -24,6 +25,7 @@ const OF_THE_HOST = /^azure-webjobs-/
 const ROLES: Readonly<Record<string, AssignedRole>> = {
   '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0': { name: 'Service Bus Data Receiver', scope: QUEUE, holder: 'service' },
   '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39': { name: 'Service Bus Data Sender', scope: QUEUE, holder: 'service' },
+  'acdd72a7-3385-48ef-bd42-f606fba81ae7': { name: 'Reader', scope: NAMESPACE, holder: 'service' },
   'b7e6dc6d-f1e8-4753-8033-0f276bb0955b': {
     name: 'Storage Blob Data Owner',
     scope: BLOB_CONTAINER,
