@@ -26,10 +26,14 @@ param alertEmail string
 @minValue(0)
 param budgetAmount int = 0
 
-@description('Start date of the budget, the first day of a month. It cannot be changed after the budget is created.')
+@description('Start date of the budget, the first day of a month. It cannot be changed after the budget is created. Empty: this month.')
+@maxLength(10)
+param budgetStartDate string = ''
+
+@description('The first day of this month. Do not set it: only a default value can contain the time of the deployment.')
 @minLength(10)
 @maxLength(10)
-param budgetStartDate string = utcNow('yyyy-MM-01')
+param firstDayOfMonth string = utcNow('yyyy-MM-01')
 
 @description('Whether the database has a delete lock and 30 days of continuous backup instead of 7.')
 param production bool = false
@@ -428,7 +432,8 @@ module budget 'modules/budget.bicep' = if (budgetAmount > 0) {
   params: {
     name: names.budget
     amount: budgetAmount
-    startDate: budgetStartDate
+    // azd runs no hook before a preview, so that the environment can have no date yet.
+    startDate: empty(budgetStartDate) ? firstDayOfMonth : budgetStartDate
     email: alertEmail
   }
 }

@@ -4,9 +4,27 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { type ObjectValue, valueAt } from '../support/infra/bicep/value.ts'
+import { deployed } from '../support/infra/deployed.ts'
 import { readProjectText } from '../support/infra/project-facts.ts'
 
 const HOOKS = new URL('../../infra/hooks/', import.meta.url).pathname
+
+describe('a preview, for which azd runs no hooks', () => {
+  const BUDGET = 'Microsoft.Consumption/budgets'
+  const startOf = (parameters: ObjectValue) =>
+    deployed({ environmentName: 'prod', budgetAmount: 100, ...parameters })
+      .resources.filter(({ type }) => type === BUDGET)
+      .map(({ body }) => valueAt(body, 'properties', 'timePeriod', 'startDate'))
+
+  it('needs no start date of the budget: without one, it is the first day of this month', () => {
+    assert.deepEqual(startOf({ budgetStartDate: '' }), startOf({}))
+    assert.match(String(startOf({})[0]), /^\d{4}-\d\d-01$/)
+    assert.deepEqual(startOf({ budgetStartDate: '2031-05-01' }), ['2031-05-01'])
+    const { parameters } = JSON.parse(readProjectText('infra/main.parameters.json'))
+    assert.match(parameters.budgetStartDate.value, /^\$\{BUDGET_START_DATE=\}$/)
+  })
+})
 
 describe('before provisioning', { skip: process.platform === 'win32' }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'environment-hooks-'))
