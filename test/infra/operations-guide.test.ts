@@ -133,6 +133,15 @@ describe('the guides', () => {
     )
   })
 
+  it('name the same permissions of Microsoft Graph for the registration', () => {
+    const permissions = (text: string) => named(text, /`([A-Z][A-Za-z]+\.(?:Read|ReadWrite)\.All)`/g)
+    const [, needed = ''] =
+      /\*\*Application permissions of Microsoft Graph\*\*:([\s\S]*?) which /.exec(operations) ?? []
+    const [, prerequisites = ''] = /## Prerequisites\n([\s\S]*?)\n## /.exec(readProjectText('infra/README.md')) ?? []
+    assert.deepEqual(permissions(needed), ['Directory.Read.All', 'GroupMember.ReadWrite.All'])
+    assert.deepEqual(permissions(prerequisites), permissions(needed))
+  })
+
   it('name existing queues only', () => {
     const replayed = named(operations, /--queue ([a-z-]+)/g)
     assert.ok(replayed.length > 0)
