@@ -142,6 +142,17 @@ describe('the guides', () => {
     assert.deepEqual(permissions(prerequisites), permissions(needed))
   })
 
+  it('list the change from serverless among those that the templates cannot make, and say what can', () => {
+    const deploy = readProjectText('infra/README.md')
+    const [, impossible = ''] =
+      /\nSome changes are not possible after the deployment:\n([\s\S]*?)\n\nWith/.exec(deploy) ?? []
+    assert.match(impossible, /from serverless to autoscale\b[^-]*\(#leave-the-serverless-mode\)/)
+    assert.match(deploy, /\n### Leave the serverless mode\n/)
+    const [throttled = ''] = /^\| `database-throttled`.*$/m.exec(operations) ?? []
+    assert.match(throttled, /README\.md#leave-the-serverless-mode/)
+    assert.doesNotMatch(throttled, /change `cosmosMode`/)
+  })
+
   it('name existing queues only', () => {
     const replayed = named(operations, /--queue ([a-z-]+)/g)
     assert.ok(replayed.length > 0)
