@@ -217,3 +217,49 @@ describe('A mail', () => {
     assert.equal(fixture.to(anna).length, 1)
   })
 })
+
+/** The service, whose mails take half a minute each. */
+async function slowFixture(): Promise<MailFixture> {
+  const slow = () => {
+    const mailer = server.mailer()
+    const send: typeof mailer.send = (mail) => {
+      fixture.pass(30)
+      return mailer.send(mail)
+    }
+    return { send }
+  }
+  const fixture = await mailFixture({ ...server, mailer: slow })
+  return fixture
+}
+
+describe('An event that is told to many people', () => {
+  it('is told to each of them once, by several short runs where mails are slow', async () => {
+    const fixture = await slowFixture()
+    const readers: MailPerson[] = []
+    for (let count = 1; count <= 14; count += 1) readers.push(await fixture.reader(`Reader${count}`))
+    const [daily = assert.fail(), none = assert.fail(), ...immediate] = readers
+    await prefer(fixture, daily, 'Daily')
+    await prefer(fixture, none, 'None')
+    const approvers = readers.map(({ identityId }) => identityId)
+    await fixture.submit(
+      await fixture.reader('Ola'),
+      await fixture.joinable(approvedBy({ type: 'Identity', approvers })),
+    )
+    await fixture.drainWithout('mails')
+    fixture.sent.push({ message: { queue: 'mails', message: { tenantId: fixture.tenantId } }, dueMs: fixture.nowMs() })
+    const durations: number[] = []
+    const told = (people: readonly MailPerson[]) => people.map((person) => fixture.to(person).length)
+    for (;;) {
+      const index = fixture.sent.findIndex(({ dueMs }) => dueMs <= fixture.nowMs())
+      if (index < 0) break
+      fixture.sent.splice(index, 1)
+      const startMs = fixture.nowMs()
+      await fixture.service.messages.mails.handle({ tenantId: fixture.tenantId })
+      durations.push(fixture.nowMs() - startMs)
+    }
+    assert.deepEqual(durations, [150_000, 150_000, 60_000])
+    assert.deepEqual(told(immediate), Array(12).fill(1))
+    await fixture.passWithMessages(24 * 3600)
+    assert.deepEqual([told(immediate), told([daily, none])], [Array(12).fill(1), [1, 0]])
+  })
+})

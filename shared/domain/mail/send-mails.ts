@@ -12,7 +12,7 @@ import { renderMail } from './render-mail.ts'
 
 /** The rest of a tenant is left to another message: an invocation must end well before `functionTimeout` in host.json. */
 const MAX_DURATION_MS = 2 * 60_000
-/** Longer than the mails of one event take. After a crash, the sweep has the rest sent. */
+/** Longer than an invocation sends mails. After a crash, the sweep has the rest sent. */
 const CLAIM_MS = 5 * 60_000
 const MAX_ATTEMPTS = 10
 
@@ -24,7 +24,7 @@ const MAX_ATTEMPTS = 10
 export async function sendMails({ tenantId }: { readonly tenantId: string }, deps: MailDependencies): Promise<void> {
   const startMs = deps.nowMs()
   const isLate = () => deps.nowMs() - startMs > MAX_DURATION_MS
-  const sending = await openSending(tenantId, deps)
+  const sending = await openSending(tenantId, isLate, deps)
   for (;;) {
     const due = await deps.notices.due(tenantId, deps.nowMs())
     for (const notice of due) {
@@ -51,9 +51,15 @@ export async function sweepMails(
   }
 }
 
-type Sending = { readonly context: LetterContext; readonly timeZone: string; readonly deps: MailDependencies }
+type Sending = {
+  readonly context: LetterContext
+  readonly timeZone: string
+  readonly deps: MailDependencies
+  /** Whether the rest is left to another message. */
+  isLate(): boolean
+}
 
-async function openSending(tenantId: string, deps: MailDependencies): Promise<Sending> {
+async function openSending(tenantId: string, isLate: () => boolean, deps: MailDependencies): Promise<Sending> {
   const { value: settings } = await deps.settings.find(tenantId)
   let loaded: Promise<OrgChart> | undefined
   const load = async () => new OrgChart(await deps.snapshots.fresh(tenantId), deps.nowMs())
@@ -61,22 +67,29 @@ async function openSending(tenantId: string, deps: MailDependencies): Promise<Se
     loaded ??= load()
     return loaded
   }
-  return { context: { tenantId, settings, orgChart }, timeZone: settings.timeZone, deps }
+  return { context: { tenantId, settings, orgChart }, timeZone: settings.timeZone, deps, isLate }
 }
 
 async function handleNotice(notice: Versioned<StoredEvent>, sending: Sending): Promise<void> {
-  const { deps, context } = sending
+  const { deps, context, isLate } = sending
   const { tenantId } = context
   const event = notice.value
   const version = await deps.notices.claim(tenantId, notice, deps.nowMs() + CLAIM_MS)
   if (version === undefined) return
+  const release = () => deps.notices.claim(tenantId, { value: event, version }, deps.nowMs())
   try {
     const letters = await lettersOf(event, context, deps)
     // The event is due again when the claim has ended.
     if (letters === 'later') return await enqueueMails(tenantId, deps.newId(), deps, CLAIM_MS)
-    for (const { address, item } of await addressedLetters(letters, sending)) await tell(address, event, item, sending)
+    let hasTold = false
+    for (const { to, item } of letters) {
+      // The event is due again at once. Mailboxes know who was told. No invocation ends before it has told another one.
+      if (hasTold && isLate()) return void (await release())
+      const address = await addressOf(to, context, deps)
+      if (address !== undefined && (await tell(address, event, item, sending))) hasTold = true
+    }
   } catch (fault) {
-    await deps.notices.claim(tenantId, { value: event, version }, deps.nowMs())
+    await release()
     throw fault
   }
   await deps.notices.remove(tenantId, event.id)
@@ -92,20 +105,25 @@ async function addressedLetters(letters: readonly Letter[], { context, deps }: S
   return addressed
 }
 
-/** Sends the mail of an event, or adds the event to the next digest. */
-async function tell(address: Address, event: StoredEvent, item: MailItem, sending: Sending): Promise<void> {
+/**
+ * Sends the mail of an event, or adds the event to the next digest.
+ * @returns False for a recipient who has been told, or wants no mails.
+ */
+async function tell(address: Address, event: StoredEvent, item: MailItem, sending: Sending): Promise<boolean> {
   const { context, timeZone, deps } = sending
   const { tenantId } = context
   const found = await deps.mailboxes.find(tenantId, address.key)
   const nowMs = deps.nowMs()
   const delivery = deliveryOf(found?.value ?? newMailbox(address.key), event.id, nowMs, timeZone)
-  if (delivery === 'none') return
+  if (delivery === 'none') return false
   if (delivery === 'later') {
     const saved = await update(address.key, (box) => withWaiting(box, event, nowMs, timeZone), sending)
-    return enqueueMails(tenantId, deps.newId(), deps, (saved.digestAtMs ?? nowMs) - nowMs)
+    await enqueueMails(tenantId, deps.newId(), deps, (saved.digestAtMs ?? nowMs) - nowMs)
+    return true
   }
   await send(address, [item], deps.deriveId('mail', event.id, address.key), sending)
   await update(address.key, (box) => afterMail(box, [event.id], nowMs, timeZone), sending)
+  return true
 }
 
 /** Changes the mailbox as it is stored now. */
