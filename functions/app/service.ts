@@ -25,7 +25,7 @@ import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-du
 import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
 import { tellConnectorHealth } from '../../shared/domain/events/connector-events.ts'
 import type { EventDependencies } from '../../shared/domain/events/event-stores.ts'
-import { notifyMemberEvents } from '../../shared/domain/events/publish-events.ts'
+import { notifyMemberEvents } from '../../shared/domain/events/notify-member-events.ts'
 import type { LinkedCollections } from '../../shared/domain/group-links/collection-accounts.ts'
 import type { LinkLists } from '../../shared/domain/group-links/link-store.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'

@@ -168,6 +168,15 @@ export async function writeTogether(
   return 'status' in outcome ? outcome : undefined
 }
 
+/** Deletes documents in one transaction, at most `OPERATIONS_PER_BATCH_COUNT`. Ignores those that are gone already. */
+export async function deleteTogether(container: Container, partition: string, ids: readonly string[]): Promise<void> {
+  const deletions = ids.map((id): OperationInput => ({ operationType: 'Delete', id }))
+  const failed = await writeTogether(container, partition, deletions)
+  if (failed === undefined) return
+  if (failed.status !== 404) throw new Error(`Deleting documents of ${partition} failed with ${failed.status}`)
+  await deleteTogether(container, partition, ids.toSpliced(failed.index, 1))
+}
+
 /** The operation of a transaction that failed. */
 export type TransactionFailure = { readonly status: number; readonly index: number }
 

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { StoredEvent } from '../../domain/events/event-types.ts'
 import type { MailboxStore, NoticeStore } from '../../domain/mail/mail-dependencies.ts'
 import { Mailbox } from '../../domain/mail/mailbox.ts'
+import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { SECONDS_PER_DAY } from '../change-document.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
 import {
@@ -20,6 +21,7 @@ const NOTICES_KEPT_S = 7 * SECONDS_PER_DAY
 /** Much longer than an event can come again. A mailbox with a preference is kept. */
 const MAILBOXES_KEPT_S = 40 * SECONDS_PER_DAY
 const NOTICES_PER_READ_COUNT = 50
+const WRITES_AT_ONCE_COUNT = 4
 
 const notices = versionedDocumentParser('notice', Type.Object({ id: Type.String(), notice: StoredEvent }))
 const mailboxes = versionedDocumentParser('mailbox', Type.Object({ mailbox: Mailbox }))
@@ -35,7 +37,9 @@ export function cosmosNoticeStore(events: Container): NoticeStore {
   })
   return {
     async add(tenantId, added) {
-      for (const event of added) await createUnlessExists(events, documentOf(tenantId, event, 0))
+      await forEachConcurrent(added, WRITES_AT_ONCE_COUNT, async (event) => {
+        await createUnlessExists(events, documentOf(tenantId, event, 0))
+      })
     },
     async due(tenantId, nowMs) {
       const query = `SELECT TOP ${NOTICES_PER_READ_COUNT} * FROM c WHERE c.noticeDueAtMs <= @nowMs ORDER BY c.noticeDueAtMs`

@@ -2,12 +2,20 @@ import type { Container, OperationInput } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { EventSource, OutboxStore } from '../../domain/events/event-stores.ts'
 import { type EventDraft, eventOf, type StoredEvent } from '../../domain/events/event-types.ts'
+import { chunk } from '../../kernel/chunk.ts'
 import { enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import { derivedId } from '../derived-id.ts'
 import { documentParser } from '../document-parser.ts'
-import { deleteUnlessGone, queryAll, queryPartitions, type Stored, sqlParameters } from '../documents.ts'
+import {
+  deleteTogether,
+  OPERATIONS_PER_BATCH_COUNT,
+  queryAll,
+  queryPartitions,
+  type Stored,
+  sqlParameters,
+} from '../documents.ts'
 
 /** Stores the events of a change in its transaction, where anybody would receive them. */
 export type Outbox = {
@@ -92,7 +100,11 @@ export function cosmosOutboxStore(container: (source: EventSource) => Container,
       return entries.sort((left, right) => left.atS - right.atS || compareTimes(left.events, right.events))
     },
     async remove(source, tenantId, entries) {
-      for (const { id } of entries) await deleteUnlessGone(container(source), id, tenantId)
+      const ids = entries.map(({ id }) => id)
+      // In order: of events of one subject, the last ones are published again when the process ends in between.
+      for (const first of chunk(ids, OPERATIONS_PER_BATCH_COUNT)) {
+        await deleteTogether(container(source), tenantId, first)
+      }
     },
     async tenantsBehind(source, forMs) {
       const query = 'SELECT VALUE c.tenantId FROM c WHERE c.isOutbox = true AND c._ts <= @beforeS'

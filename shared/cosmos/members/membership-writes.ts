@@ -1,8 +1,9 @@
-import type { Container, OperationInput } from '@azure/cosmos'
+import type { Container } from '@azure/cosmos'
 import { chunk } from '../../kernel/chunk.ts'
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import {
+  deleteTogether,
   isWriteConflict,
   OPERATIONS_PER_BATCH_COUNT,
   queryAll,
@@ -89,13 +90,9 @@ const DELETIONS_AT_ONCE_COUNT = 4
 
 /** Ignores documents that are deleted already. */
 async function deleteDocuments(members: Container, partition: string, ids: readonly string[]): Promise<void> {
-  await forEachConcurrent(chunk(ids, OPERATIONS_PER_BATCH_COUNT), DELETIONS_AT_ONCE_COUNT, async (batch) => {
-    const deletions = batch.map((id): OperationInput => ({ operationType: 'Delete', id }))
-    const failed = await writeTogether(members, partition, deletions)
-    if (failed === undefined) return
-    if (failed.status !== 404) throw new Error(`Deleting documents of ${partition} failed with ${failed.status}`)
-    await deleteDocuments(members, partition, batch.toSpliced(failed.index, 1))
-  })
+  await forEachConcurrent(chunk(ids, OPERATIONS_PER_BATCH_COUNT), DELETIONS_AT_ONCE_COUNT, (batch) =>
+    deleteTogether(members, partition, batch),
+  )
 }
 
 /** The head has another version than the one that was read. */

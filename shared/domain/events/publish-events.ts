@@ -13,7 +13,11 @@ import {
 } from './event-stores.ts'
 import { eventOf, isOfMembers, receives, receivesMembers, type StoredEvent } from './event-types.ts'
 import { eventsOfMembers } from './member-events.ts'
+import { COLLECTIONS_PER_MESSAGE_COUNT, enqueueMemberEvents } from './notify-member-events.ts'
 import { getsMembersSinceMs, isEnabled, type Subscription } from './subscription.ts'
+
+/** The rest is left to another message: an invocation must end well before `functionTimeout` in host.json. */
+const MAX_DURATION_MS = 2 * 60_000
 
 /** Events whose deliveries are stored together. */
 const EVENTS_PER_BATCH_COUNT = 100
@@ -26,10 +30,16 @@ const NOT_PUBLISHED: PublishedTo = { membershipVersion: 0, atMs: 0 }
 type Publication = { readonly tenantId: string; readonly subscriptions: readonly Subscription[] }
 
 /** Publishes the events of one kind of record. */
-export async function publishOutbox(tenantId: string, source: EventSource, deps: EventDependencies): Promise<void> {
+export async function publishOutbox(
+  tenantId: string,
+  source: EventSource,
+  deps: EventDependencies,
+  isLate = timeLimit(deps),
+): Promise<void> {
   for (;;) {
     const entries = await deps.outbox.first(source, tenantId)
     if (entries.length === 0) return
+    if (isLate()) return enqueuePublishing({ tenantId, source }, deps.newId(), deps)
     // Read after the entries: who has subscribed before a change gets its event.
     const publication = { tenantId, subscriptions: await enabledOf(tenantId, deps) }
     // When the process ends in between, the same events are published again, with the same ids.
@@ -42,11 +52,15 @@ export async function publishOutbox(tenantId: string, source: EventSource, deps:
 
 /** Publishes what the outboxes of all sources have. */
 export async function publishOutboxes(tenantId: string, deps: EventDependencies): Promise<void> {
-  for (const source of EVENT_SOURCES) await publishOutbox(tenantId, source, deps)
+  const isLate = timeLimit(deps)
+  for (const source of EVENT_SOURCES) await publishOutbox(tenantId, source, deps, isLate)
 }
 
-/** Collections of one message, and whose records are read together. */
-const COLLECTIONS_PER_MESSAGE_COUNT = 100
+/** Whether the time of an invocation that begins now is over. */
+function timeLimit({ nowMs }: Pick<EventDependencies, 'nowMs'>): () => boolean {
+  const startMs = nowMs()
+  return () => nowMs() - startMs > MAX_DURATION_MS
+}
 
 /** Publishes the changes of the members of collections. Costs one read without a subscription. */
 export async function publishMembers(
@@ -56,34 +70,14 @@ export async function publishMembers(
 ): Promise<void> {
   const subscriptions = (await enabledOf(tenantId, deps)).filter(({ types }) => receivesMembers(types))
   if (subscriptions.length === 0) return
+  const isLate = timeLimit(deps)
   for (const ids of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
     const [collections, published] = await Promise.all([
       deps.collections.summaries(tenantId, ids),
       deps.published.find(tenantId, ids),
     ])
     const due = collections.map((collection) => ({ collection, published: published.get(collection.id) }))
-    await publishCollections(due, { tenantId, subscriptions }, deps)
-  }
-}
-
-/**
- * Enqueues the publication of changes of members, where anybody receives them. Call it after the changes are written. A
- * failure is logged: the sweep publishes them later.
- */
-export async function notifyMemberEvents(
-  tenantId: string,
-  collectionIds: readonly string[],
-  deps: Pick<EventDependencies, 'subscriptions' | 'messageQueue' | 'newId' | 'log'>,
-): Promise<void> {
-  if (collectionIds.length === 0) return
-  try {
-    const { value } = await deps.subscriptions.read(tenantId)
-    if (!value.some((subscription) => isEnabled(subscription) && receivesMembers(subscription.types))) return
-    for (const ids of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
-      await enqueuePublishing({ tenantId, collectionIds: ids }, deps.newId(), deps)
-    }
-  } catch (error) {
-    deps.log.error('events.enqueue-failed', error, { tenantId, source: 'members' })
+    await publishCollections(due, { tenantId, subscriptions }, deps, isLate)
   }
 }
 
@@ -91,6 +85,7 @@ export async function notifyMemberEvents(
 export async function publishMissedMembers(tenantId: string, deps: EventDependencies): Promise<void> {
   const subscriptions = (await enabledOf(tenantId, deps)).filter(({ types }) => receivesMembers(types))
   if (subscriptions.length === 0) return
+  const isLate = timeLimit(deps)
   const collections = await deps.collections.summaries(tenantId)
   const allPublished = await deps.published.find(tenantId)
   const missed: DueCollection[] = []
@@ -106,7 +101,7 @@ export async function publishMissedMembers(tenantId: string, deps: EventDependen
       missed.push({ collection, published, currentVersion })
     }
   }
-  await publishCollections(missed, { tenantId, subscriptions }, deps)
+  await publishCollections(missed, { tenantId, subscriptions }, deps, isLate)
 }
 
 type DueCollection = {
@@ -127,10 +122,15 @@ async function publishCollections(
   collections: readonly DueCollection[],
   publication: Publication,
   deps: EventDependencies,
+  isLate: () => boolean,
 ): Promise<void> {
   const { tenantId } = publication
   let rest = [...collections]
   while (rest.length > 0) {
+    if (isLate()) {
+      const ids = rest.map(({ collection }) => collection.id)
+      return enqueueMemberEvents(tenantId, ids, deps)
+    }
     const gathered: Publishable[] = []
     for (let count = 0; rest.length > 0 && count < EVENTS_AT_ONCE_COUNT; ) {
       const batch = rest.splice(0, COLLECTIONS_AT_ONCE_COUNT)
