@@ -214,7 +214,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   },
   syncBatchS: {
     name: 'SYNC_BATCH_S',
-    meaning: 'Seconds after which a sync job continues in a new message (default 240)',
+    meaning: 'Seconds of writing after which a sync job continues in a new message (default 240)',
     parse: (read, name) => count(read(name) ?? '240', name),
   },
   syncLeaseS: {

@@ -13,7 +13,7 @@ export type SyncDependencies = LinkDependencies &
     readonly trackedGroups: TrackedGroupsStore
     /** The ends of memberships, which sweeps look for once a day. */
     readonly deadlines: DeadlineSchedule
-    /** Milliseconds after which a job yields and continues with another message. */
+    /** Milliseconds of writing after which a job yields and continues with another message. */
     readonly batchMs: number
     /** Seconds before each retry of a job. */
     readonly retryDelaysS: readonly number[]

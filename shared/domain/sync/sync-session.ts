@@ -18,14 +18,12 @@ import { SessionAccounts } from './session-accounts.ts'
 import { SessionGroup } from './session-group.ts'
 import { SessionJob } from './session-job.ts'
 import { SessionLink } from './session-link.ts'
+import { SessionTime } from './session-time.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { reserveForJob, writeStep } from './write-budget.ts'
 
 /** More unknown or refused accounts than this have another cause than single wrong ids: the run ends. */
 const MAX_UNRESOLVED_COUNT = 1000
-
-/** An incremental sync waits for a running job at most this long, plus the delay of its message. */
-const UNDISTURBED_MS = 15_000
 
 /** Pending incremental syncs are enqueued again within this time. */
 const YIELD_TO_CHANGES_MS = 5_000
@@ -40,8 +38,7 @@ export type Yield = { readonly delayMs: number; readonly releasesLease: boolean 
  */
 export class SyncSession {
   readonly #deps: SyncDependencies
-  /** Before the accounts were read. */
-  readonly #startMs: number
+  readonly #time: SessionTime
   readonly #accountsChangedAtMs: number | null
   readonly #accounts: SessionAccounts
   readonly #group: SessionGroup
@@ -50,9 +47,9 @@ export class SyncSession {
   /** Members that the link accepts without an account. */
   #accepted: AcceptedMembers = NO_ACCEPTED
 
-  private constructor(link: SessionLink, job: SessionJob, startMs: number, deps: SyncDependencies) {
+  private constructor(link: SessionLink, job: SessionJob, time: SessionTime, deps: SyncDependencies) {
     this.#deps = deps
-    this.#startMs = startMs
+    this.#time = time
     this.#accountsChangedAtMs = link.value.accountsChangedAtMs
     this.#link = link
     this.#job = job
@@ -71,9 +68,9 @@ export class SyncSession {
     deps: SyncDependencies,
   ): Promise<SyncSession> {
     const leased = await SessionLink.acquire(link, lease, deps)
-    const startMs = deps.nowMs()
+    const time = new SessionTime(deps)
     try {
-      return new SyncSession(leased, await SessionJob.start(job, jobVersion, deps), startMs, deps)
+      return new SyncSession(leased, await SessionJob.start(job, jobVersion, deps), time, deps)
     } catch (error) {
       await leased.change((current) => ({ ...current, lease: null }))
       throw error
@@ -98,6 +95,7 @@ export class SyncSession {
     this.#accepted = plan.accepted
     this.#group.record.plan(plan)
     this.#job.plan(plan)
+    this.#time.compared()
     return plan
   }
 
@@ -130,9 +128,7 @@ export class SyncSession {
     if (isDeferred(this.#job.value, step)) return undefined
     await this.#link.assertLease()
     const { tenantId, changesPending } = this.#link.value
-    if (changesPending && this.#deps.nowMs() >= this.#startMs + UNDISTURBED_MS) {
-      return { delayMs: YIELD_TO_CHANGES_MS, releasesLease: true }
-    }
+    if (changesPending && this.#time.isUpForOthers()) return { delayMs: YIELD_TO_CHANGES_MS, releasesLease: true }
     const waitMs = await reserveForJob(tenantId, step.writeCount, this.#deps, () => this.#link.assertLease())
     if (waitMs > 0) return { delayMs: waitMs, releasesLease: true }
     const due = isRemoval(step) ? await this.#accounts.stillDue(step, this.#link.value) : step
@@ -157,7 +153,8 @@ export class SyncSession {
     this.#group.record.send(step)
     const outcome = await writeStep(write, this.#deps)
     const job = this.#afterStep(step, outcome)
-    const isTimeUp = this.#deps.nowMs() >= this.#startMs + this.#deps.batchMs
+    this.#time.wrote()
+    const isTimeUp = this.#time.isUp()
     const continues = !isTimeUp && outcome.fault === undefined && next !== undefined && !isDeferred(job, next)
     await this.#job.save(job, continues ? next : undefined)
     if (job.unresolved.length > MAX_UNRESOLVED_COUNT) throw unresolvedFault(job)
@@ -197,7 +194,7 @@ export class SyncSession {
     const heldRemovals = await saveHeldRemovals(this.#link.value, plan.hold, this.#deps)
     const endMs = nowMs()
     const ended = completed({ ...this.#job.value, held: plan.hold?.accounts.length ?? 0 }, endMs)
-    const times = { startMs: this.#startMs, endMs, accountsChangedAtMs: this.#accountsChangedAtMs }
+    const times = { startMs: this.#time.startMs, endMs, accountsChangedAtMs: this.#accountsChangedAtMs }
     const job = await this.#end(ended, (link) => changesByRun(link, ended, plan, { ...times, heldRemovals }))
     if (heldRemovals !== null) reportHeldRemovals(job, heldRemovals, this.#deps)
     if (appliedMembershipVersion !== null) return job
