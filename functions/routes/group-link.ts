@@ -231,7 +231,7 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
       'Only accounts that the directory has confirmed to be users are added. A user whom the directory refuses as a ' +
       'member of the group, such as a guest of a Microsoft 365 group that takes no guests, counts as one that it does ' +
       'not know, and each job tries again to add it. While there are such ids, jobs add members and remove none. A job ' +
-      'with more than 1,000 such ids fails.\n\n' +
+      'that finds more than 1,000 such ids adds the other members, and then fails.\n\n' +
       'Removals beyond the limit of the removal guard are held: the job ends `Succeeded` with their number in `held`. ' +
       "See the link's `heldRemovals`.",
     roles: WRITERS,

@@ -112,6 +112,40 @@ describe('A group that refuses one account as a member', () => {
   })
 })
 
+describe('A group that refuses more than a thousand accounts', () => {
+  /** A worker to whose additions the directory answers that the group takes no guests: the first 1,200 users. */
+  function refusingGuests() {
+    const guests = new Set(users(0, 1_200))
+    const { directory } = fixture.deps
+    const addMembers: typeof directory.addMembers = async (...[tenantId, groupId, accounts, deadlineMs]) => {
+      const others = accounts.filter((account) => !guests.has(account))
+      const outcome = await directory.addMembers(tenantId, groupId, others, deadlineMs)
+      return { ...outcome, missing: accounts.filter((account) => guests.has(account)) }
+    }
+    return { ...fixture.deps, directory: { ...directory, addMembers } }
+  }
+
+  const job = async (collectionId: string) => {
+    const [{ status, attempts, added, removed, skipped } = assert.fail()] = await fixture.jobsOf(collectionId)
+    return { status, attempts, added, removed, skipped }
+  }
+
+  it('gets the others, and loses nobody', async () => {
+    const { collectionId, groupId } = await fixture.linked(users(0, 1_250), users(1_300, 3))
+    await fixture.drain(refusingGuests())
+    assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(1_200, 50), ...users(1_300, 3)]))
+    const expected = { status: 'Failed', attempts: 4, added: 50, removed: 0, skipped: 1_200 }
+    assert.deepEqual(await job(collectionId), expected)
+  })
+
+  it('has jobs that end, also when each batch tries only accounts that it refuses', async () => {
+    const { collectionId } = await fixture.linked(users(0, 1_250))
+    await fixture.drain({ ...refusingGuests(), batchMs: 0 })
+    const { status, attempts } = await job(collectionId)
+    assert.deepEqual({ status, attempts }, { status: 'Failed', attempts: 4 })
+  })
+})
+
 describe('A group that refuses each addition', () => {
   const NO_PERMISSION = { path: '^/v1.0/groups/.', method: 'PATCH', status: 403 }
 

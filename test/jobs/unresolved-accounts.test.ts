@@ -40,6 +40,20 @@ describe('Source data that name something other than a user as an account', () =
     assert.deepEqual(await lastJob(collectionId), ['Succeeded', 5, 0, 1, [nested]])
   })
 
+  for (const [claim, batchMs] of [
+    ['in one batch', fixture.deps.batchMs],
+    ['in many batches', 0],
+  ] as const) {
+    it(`keep no user out when they are more than a thousand: the job adds users ${claim}, removes none and fails`, async () => {
+      const unknown = users(0, 1_100).map((id) => id.replace('-4000-', '-1000-'))
+      const { collectionId, groupId } = await fixture.linked([...unknown, ...users(1_500, 300)], users(1_900, 3))
+      await fixture.drain({ ...fixture.deps, batchMs })
+      assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(1_500, 300), ...users(1_900, 3)]))
+      assert.deepEqual(await lastJob(collectionId), ['Failed', 300, 0, 1_100, []])
+      assert.match((await fixture.jobsOf(collectionId))[0]?.error ?? '', /-000000000004 and 1095 more\.$/)
+    })
+  }
+
   it('remove users again once they are corrected', async () => {
     const nested = await fixture.newGroup()
     const { collectionId, groupId } = await syncedLink(fixture, [...users(0, 5), nested], users(60, 2))

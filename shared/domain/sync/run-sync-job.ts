@@ -9,8 +9,9 @@ import { followUp, recordEndedJob, recordFailure } from '../group-links/queue-jo
 import type { SyncJob } from '../group-links/sync-job.ts'
 import type { SyncStep } from './plan-sync.ts'
 import { finalCounts } from './run-failure.ts'
+import type { Yield } from './session-time.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
-import { SyncSession, type Yield } from './sync-session.ts'
+import { SyncSession } from './sync-session.ts'
 
 /** Delay after a conflict with another worker. The next read shows what that worker has written. */
 const CONFLICT_DELAY_MS = 500
@@ -40,14 +41,15 @@ export async function runSyncJob(
 
 /**
  * Writes the plan step by step until it is done or the session has to yield. The group itself is the record of
- * progress: the next batch compares again. A batch writes at least one step, so that a job with very short batches
- * still ends.
+ * progress: the next batch compares again. A batch writes at least one step, or finds accounts that are not users, so
+ * that a job with very short batches still ends.
  */
 async function runBatch(session: SyncSession): Promise<SyncJob> {
   const plan = await session.compare()
   const { add = [], remove = [] } = Object.groupBy(plan.steps, ({ kind }) => kind)
   for (const batch of chunk(add, STEPS_VERIFIED_TOGETHER_COUNT)) {
-    const pause = await applySteps(session, await session.verifyAdditions(batch))
+    const verified = await session.verifyAdditions(batch)
+    const pause = 'delayMs' in verified ? verified : await applySteps(session, verified)
     if (pause !== undefined) return session.yield(pause)
   }
   // Removals come last: an account that is not known to be a user defers them.

@@ -6,6 +6,9 @@ import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
 import { type BatchPlan, journaled, type Progress, type SyncStep } from './plan-sync.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 
+/** Unknown or refused accounts that a job stores, so that its document stays small. A run that finds more fails. */
+const MAX_UNRESOLVED_COUNT = 1000
+
 type JobDependencies = Pick<SyncDependencies, 'jobs' | 'nowMs'>
 
 /** The job of a session, as this worker last saved it, with what is saved next, and its journal of writes. */
@@ -17,6 +20,8 @@ export class SessionJob {
   #earlier: WriteJournal
   #uncertain: ReadonlySet<string> = new Set()
   #journaledStep: SyncStep | undefined
+  /** What the job had added when the batch was planned. */
+  #addedBeforeCount = 0
   /** Written accounts that are not saved yet. */
   #added: string[] = []
   #removed: string[] = []
@@ -39,6 +44,16 @@ export class SessionJob {
     return this.#value
   }
 
+  /** Whether the run has found more unknown or refused accounts than are stored. */
+  get hasTooManyUnresolved(): boolean {
+    return this.#value.unresolved.length > MAX_UNRESOLVED_COUNT
+  }
+
+  /** Whether this session has added an account. */
+  get hasAdded(): boolean {
+    return this.#value.added > this.#addedBeforeCount
+  }
+
   get earlier(): WriteJournal {
     return this.#earlier
   }
@@ -46,6 +61,7 @@ export class SessionJob {
   /** Takes over the plan. The job is saved with the next step, or with the end of the run. */
   plan({ job, earlier, uncertain, ...counted }: BatchPlan): void {
     this.#value = job
+    this.#addedBeforeCount = job.added
     this.wrote(counted)
     this.#earlier = earlier
     this.#uncertain = uncertain
@@ -72,15 +88,21 @@ export class SessionJob {
     return { added: this.#added, removed: this.#removed, atMs: this.#nowMs() }
   }
 
-  /** Saves the job, with `step` journaled as started. @throws LeaseLost when another worker has changed the job. */
+  /**
+   * Saves the job, with `step` journaled as started. Unresolved accounts beyond the limit are not stored: this worker
+   * keeps them, and the next one finds them again.
+   * @throws LeaseLost when another worker has changed the job.
+   */
   async save(job: SyncJob, step?: SyncStep): Promise<void> {
     const journal = step === undefined ? job.journal : journaled(job.journal, step, this.#uncertain)
     try {
       const changes = this.#unsavedChanges()
       const changeRecordCount = job.changeRecordCount + (changes === undefined ? 0 : 1)
-      const saved = { ...job, journal, changeRecordCount }
+      const { unresolved } = job
+      const stored = unresolved.slice(0, MAX_UNRESOLVED_COUNT)
+      const saved = { ...job, journal, changeRecordCount, unresolved: stored }
       const { value, version } = await this.#jobs.replace(saved, this.#version, changes)
-      this.#value = value
+      this.#value = { ...value, unresolved }
       this.#version = version
       this.#added = []
       this.#removed = []

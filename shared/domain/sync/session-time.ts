@@ -6,6 +6,12 @@ import type { SyncDependencies } from './sync-dependencies.ts'
  */
 const UNDISTURBED_MS = 15_000
 
+/** How a job waits for its next batch: for how long, and whether other workers may write to the group meanwhile. */
+export type Yield = { readonly delayMs: number; readonly releasesLease: boolean }
+
+/** Pending incremental syncs are enqueued again within this time. */
+export const YIELD_TO_CHANGES: Yield = { delayMs: 5_000, releasesLease: true }
+
 /**
  * No session begins another step later, unless its batch is set to be longer. An invocation must end well before
  * `functionTimeout` in host.json, 10 min.
@@ -32,6 +38,10 @@ export class SessionTime {
   /** The comparison has ended. */
   compared(): void {
     this.#comparedMs = this.#deps.nowMs()
+  }
+
+  get hasWritten(): boolean {
+    return this.#hasWritten
   }
 
   /** A step was written. */

@@ -18,18 +18,9 @@ import { SessionAccounts } from './session-accounts.ts'
 import { SessionGroup } from './session-group.ts'
 import { SessionJob } from './session-job.ts'
 import { SessionLink } from './session-link.ts'
-import { SessionTime } from './session-time.ts'
+import { SessionTime, YIELD_TO_CHANGES, type Yield } from './session-time.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { reserveForJob, writeStep } from './write-budget.ts'
-
-/** More unknown or refused accounts than this have another cause than single wrong ids: the run ends. */
-const MAX_UNRESOLVED_COUNT = 1000
-
-/** Pending incremental syncs are enqueued again within this time. */
-const YIELD_TO_CHANGES_MS = 5_000
-
-/** How a job waits for its next batch: for how long, and whether other workers may write to the group meanwhile. */
-export type Yield = { readonly delayMs: number; readonly releasesLease: boolean }
 
 /**
  * One worker's batch of a job, from its start until it yields or the run ends. The session owns all state of the batch:
@@ -101,11 +92,13 @@ export class SyncSession {
 
   /**
    * Asks the directory which of the accounts to add are users: nothing else is added, not for a moment.
-   * @returns The steps that add the users. The other accounts are unresolved.
+   * @returns The steps that add the users, or how to yield when there are none and the time is up. The other accounts
+   *   are unresolved.
    * @throws as `compare`.
    */
-  async verifyAdditions(steps: readonly SyncStep[]): Promise<readonly SyncStep[]> {
+  async verifyAdditions(steps: readonly SyncStep[]): Promise<readonly SyncStep[] | Yield> {
     const { directory } = this.#deps
+    await this.#link.keepLease()
     const accounts = steps.flatMap((step) => step.accounts)
     const users = await directory.usersAmong(this.#link.value.tenantId, accounts)
     const others = accounts.filter((account) => !users.has(account))
@@ -114,7 +107,7 @@ export class SyncSession {
     const unresolved = [...new Set([...job.unresolved, ...others])]
     const newly = unresolved.slice(job.unresolved.length)
     this.#job.change({ unresolved, skipped: job.skipped + countUnaccepted(newly, this.#accepted) })
-    if (unresolved.length > MAX_UNRESOLVED_COUNT) throw unresolvedFault(this.#job.value)
+    if (users.size === 0 && this.#time.isUp()) return { delayMs: 0, releasesLease: false }
     return stepsOf({ add: [...users], remove: [] }, directory.limits)
   }
 
@@ -128,7 +121,7 @@ export class SyncSession {
     if (isDeferred(this.#job.value, step)) return undefined
     await this.#link.assertLease()
     const { tenantId, changesPending } = this.#link.value
-    if (changesPending && this.#time.isUpForOthers()) return { delayMs: YIELD_TO_CHANGES_MS, releasesLease: true }
+    if (changesPending && this.#time.isUpForOthers()) return YIELD_TO_CHANGES
     const waitMs = await reserveForJob(tenantId, step.writeCount, this.#deps, () => this.#link.assertLease())
     if (waitMs > 0) return { delayMs: waitMs, releasesLease: true }
     const due = isRemoval(step) ? await this.#accounts.stillDue(step, this.#link.value) : step
@@ -157,7 +150,6 @@ export class SyncSession {
     const isTimeUp = this.#time.isUp()
     const continues = !isTimeUp && outcome.fault === undefined && next !== undefined && !isDeferred(job, next)
     await this.#job.save(job, continues ? next : undefined)
-    if (job.unresolved.length > MAX_UNRESOLVED_COUNT) throw unresolvedFault(job)
     if (outcome.fault !== undefined) throw outcome.fault
     // The directory answers every removal from a deleted group with "not a member".
     if (step.kind === 'remove' && outcome.written.length === 0) await this.#group.verify()
@@ -177,8 +169,13 @@ export class SyncSession {
     return progress.job
   }
 
-  /** Ends the batch. @returns The saved job. @throws LeaseLost, Refusal `LinkNotFound`. */
+  /**
+   * Ends the batch.
+   * @returns The saved job.
+   * @throws LeaseLost, Refusal `LinkNotFound`, RunFault when the next batch would try the same accounts as this one.
+   */
   async yield({ delayMs, releasesLease }: Yield): Promise<SyncJob> {
+    if (this.#isStuck()) throw unresolvedFault(this.#job.value)
     const nowMs = this.#deps.nowMs()
     const lease = releasesLease ? null : { ...this.#link.lease, expiresAtMs: nowMs + this.#deps.leaseMs }
     await this.#job.save(yielded(this.#job.value, nowMs + delayMs))
@@ -187,8 +184,15 @@ export class SyncSession {
     return this.#job.value
   }
 
-  /** Ends the run successfully. @returns The saved job. @throws LeaseLost. */
+  /** Whether the batch has added no one, and found more unresolved accounts than the next one would know. */
+  #isStuck(): boolean {
+    const hasTried = this.#time.hasWritten || this.#time.isUp()
+    return hasTried && this.#job.hasTooManyUnresolved && !this.#job.hasAdded
+  }
+
+  /** Ends the run successfully. @returns The saved job. @throws LeaseLost, RunFault after too many unresolved accounts. */
   async complete(plan: BatchPlan): Promise<SyncJob> {
+    if (this.#job.hasTooManyUnresolved) throw unresolvedFault(this.#job.value)
     const { nowMs } = this.#deps
     const { tenantId, collectionId, appliedMembershipVersion } = this.#link.value
     const heldRemovals = await saveHeldRemovals(this.#link.value, plan.hold, this.#deps)
