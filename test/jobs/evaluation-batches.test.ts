@@ -5,8 +5,10 @@ import type { CollectionDependencies } from '../../shared/domain/collections/col
 import { EVALUATION_LEASE_MS } from '../../shared/domain/evaluation/evaluation-lease.ts'
 import type { EvaluatedDependencies } from '../../shared/domain/evaluation/tenant-evaluator.ts'
 import {
+  all,
   type CriteriaProcess,
   criteriaTenant,
+  leaf,
   memberOf,
   startCriteriaService,
   startsWith,
@@ -207,5 +209,33 @@ describe('Evaluations that do not fit into the memory', () => {
     await person('Another', {}, people[0])
     await evaluate()
     assert.deepEqual((await counts()).slice(0, 2), [PEOPLE_COUNT - 1, PEOPLE_COUNT - 1])
+  })
+
+  /** Chains whose members do not fit, evaluated by further messages. `evaluated` has what was written. */
+  async function crowdedChains() {
+    const tenant = await tenantWithChains()
+    await Promise.all(Array.from({ length: PEOPLE_COUNT - 1 }, (_, index) => tenant.person(`Anna ${index}`)))
+    const { sizeBytes } = await service.process.snapshots.fresh(tenant.tenantId)
+    const slow = slowProcess(COLLECTION_TAKES_MS, {}, (sizeBytes + ROOM_BYTES / 3) / 1024 / 1024)
+    await handled(tenant.tenantId, () => slow.process)
+    return { ...tenant, ...slow }
+  }
+
+  it('are made once, and those of the collections that refer to them after them, by further messages', async () => {
+    const { pairs, members, evaluated } = await crowdedChains()
+    assert.deepEqual(evaluated.toSorted(), pairs.flat().sort())
+    const counts = (await members()).map(({ length }) => length)
+    assert.deepEqual(counts, same(PEOPLE_COUNT))
+  })
+
+  it('are made again for a later collection that refers to them, without another write', async () => {
+    const { tenantId, pairs, create, results, evaluated, process } = await crowdedChains()
+    evaluated.length = 0
+    const [second = ''] = pairs.map((pair) => pair[1])
+    const laters = [await create(memberOf(second)), await create(all(leaf('memberOfCollection', 'NotEquals', second)))]
+    await process.evaluator.evaluate(tenantId)
+    assert.deepEqual(evaluated.toSorted(), laters.toSorted())
+    const counts = await Promise.all(laters.map(async (id) => (await results(id)).memberIds.length))
+    assert.deepEqual(counts, [PEOPLE_COUNT, 0])
   })
 })

@@ -19,6 +19,7 @@ import {
   sizeBytesOf,
 } from './members-now.ts'
 import { type Evaluated, type EvaluatedCollection, type NotifyLinksDependencies, notifyLinks } from './notify-links.ts'
+import { ReferencedMembers } from './referenced-members.ts'
 
 /** Collections evaluated concurrently: reads and writes of the store overlap, computations share the thread. */
 const EVALUATED_AT_ONCE_COUNT = 8
@@ -83,6 +84,7 @@ class BatchedEvaluation {
   readonly #failures: unknown[] = []
   /** The members of these collections are needed for the evaluation of others. */
   readonly #referredTo: ReadonlySet<string>
+  readonly #referenced: ReferencedMembers
   #batch: EvaluatedCollection[] = []
   #addedBytes = 0
   #isOver = false
@@ -91,13 +93,13 @@ class BatchedEvaluation {
     this.#pass = pass
     this.#deps = deps
     this.#referredTo = new Set(pass.criteria.flatMap(({ refersTo }) => refersTo))
+    this.#referenced = new ReferencedMembers(pass, deps.snapshots)
   }
 
   async run(): Promise<PassResult> {
     const { criteria, evaluations } = this.#pass
     const atMostBytes = this.#deps.snapshots.maxBytes * BATCH_SHARE
     const levels = inLevels(criteria)
-    for (const id of this.#referredTo) if (evaluations.get(id)?.isReleased) evaluations.delete(id)
     for (const collections of levels.flatMap((level) => chunk(this.#inOrder(level), COLLECTIONS_PER_CHUNK_COUNT))) {
       await forEachConcurrent(collections, EVALUATED_AT_ONCE_COUNT, (collection) => this.#attempt(collection))
       if (this.#failures.length > 0) break
@@ -107,7 +109,7 @@ class BatchedEvaluation {
     const joinablesBeside = new Set(criteria.map(({ id }) => id))
     await this.#finishBatch({ joinablesBeside }).catch((fault: unknown) => void this.#failures.push(fault))
     if (this.#failures.length > 0) throw this.#failures[0]
-    if (!this.#fits()) for (const id of this.#referredTo) evaluations.delete(id)
+    if (!this.#fits()) this.#release(this.#referredTo)
     const remaining = levels.flat().filter(({ id }) => !this.#outcomes.has(id))
     for (const { id } of remaining) evaluations.delete(id)
     return { outcomes: this.#outcomes, remainingCount: remaining.length }
@@ -167,6 +169,7 @@ class BatchedEvaluation {
     const { rows, context, changedMembers, lease } = this.#pass
     const { snapshots, memberships, nowMs } = this.#deps
     const definitionKey = definitionKeyOf(evaluation, context.todayMs)
+    if (this.#isDue(collection, evaluation)) await this.#referenced.restore(collection)
     const ids = await snapshots.reading(rows, idsNow(collection, evaluation, definitionKey, this.#pass))
     if (ids === undefined) return 'same'
     const { tenantId, id } = collection
@@ -217,7 +220,7 @@ class BatchedEvaluation {
   }
 
   async #finishBatch(joinables: Pick<Evaluated, 'joinablesBeside'>): Promise<void> {
-    const { tenantId, rows, changes, followedUntilMs, evaluations } = this.#pass
+    const { tenantId, rows, changes, followedUntilMs } = this.#pass
     const batch = this.#batch
     this.#batch = []
     this.#addedBytes = 0
@@ -229,9 +232,13 @@ class BatchedEvaluation {
     const changed = batch.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id)
     await this.#deps.memberEvents.changed(tenantId, changed)
     if (this.#fits()) return
-    for (const { collection } of batch) {
-      const evaluation = evaluations.get(collection.id)
-      if (evaluation !== undefined && !this.#referredTo.has(collection.id)) release(evaluation)
+    this.#release(batch.map(({ collection }) => collection.id).filter((id) => !this.#referredTo.has(id)))
+  }
+
+  #release(ids: Iterable<string>): void {
+    for (const id of ids) {
+      const evaluation = this.#pass.evaluations.get(id)
+      if (evaluation !== undefined) release(evaluation)
     }
   }
 
