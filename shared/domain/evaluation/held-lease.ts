@@ -11,6 +11,9 @@ import {
   releasedLease,
 } from './evaluation-lease.ts'
 
+/** How often it is decided during work whether the lease is renewed. */
+const RENEWAL_CHECK_MS = EVALUATION_LEASE_MS / 5
+
 /** A lease while this process holds it. */
 export type HeldLease = {
   readonly epoch: number
@@ -32,6 +35,11 @@ export type HeldLease = {
    * @throws Refusal `StaleVersion` when another evaluator has acquired the lease.
    */
   renew(): Promise<void>
+  /**
+   * Renews the lease during this work as well: one of its steps may take longer than the lease lasts. After another
+   * evaluator has acquired the lease, the next `renew` or the release tells of it.
+   */
+  during<T>(work: () => Promise<T>): Promise<T>
   /** @returns Whether this process held the lease to the end. Otherwise another evaluator may have missed its writes. */
   release(end: EvaluationEnd): Promise<boolean>
 }
@@ -105,6 +113,17 @@ export class EvaluationLeases {
       version = await this.#store.save(tenantId, lease, version)
       writtenAtMs = startedMs
     }
+    /** Two writes at once would quote the same version. */
+    const extendOnce = () => {
+      renewal ??= extend().finally(() => {
+        renewal = undefined
+      })
+      return renewal
+    }
+    const renew = async () => {
+      const leftMs = () => EVALUATION_LEASE_MS - (this.#clocks.elapsedMs() - writtenAtMs)
+      while (isRenewalDue(leftMs(), EVALUATION_LEASE_MS)) await extendOnce()
+    }
     return {
       epoch,
       isContinued,
@@ -114,18 +133,21 @@ export class EvaluationLeases {
         return lease.settingsId
       },
       readBy: async (settingsId) => {
+        while (renewal !== undefined) await renewal
         const { settingsId: former, ...others } = lease
         if (settingsId === former) return
         lease = { ...others, ...(settingsId !== undefined && { settingsId }) }
-        await extend()
+        await extendOnce()
       },
-      renew: async () => {
-        const leftMs = () => EVALUATION_LEASE_MS - (this.#clocks.elapsedMs() - writtenAtMs)
-        while (isRenewalDue(leftMs(), EVALUATION_LEASE_MS)) {
-          renewal ??= extend().finally(() => {
-            renewal = undefined
-          })
-          await renewal
+      renew,
+      during: async (work) => {
+        const ignored = () => undefined
+        const timer = setInterval(() => void renew().catch(ignored), RENEWAL_CHECK_MS).unref()
+        try {
+          return await work()
+        } finally {
+          clearInterval(timer)
+          await renewal?.catch(ignored)
         }
       },
       release: async (end) => {

@@ -140,7 +140,7 @@ export class TenantEvaluator {
   async #evaluateUntilConsistent(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
     for (let passes = 1; passes <= MAX_PASSES; passes += 1) {
       try {
-        return await this.#evaluateOnce(tenantId, lease, untilMs)
+        return await lease.during(() => this.#evaluateOnce(tenantId, lease, untilMs))
       } catch (error) {
         // Changes were taken from the snapshot that did not reach every collection: the next pass evaluates all of
         // them.

@@ -173,6 +173,26 @@ describe('An evaluator', () => {
     assert.equal(await evas.release(COVERED), true)
   })
 
+  it('renews the lease during work, until it ends, and never writes it twice at once', async ({ mock }) => {
+    mock.timers.enable({ apis: ['setInterval'] })
+    const anns = held(await evaluator('ann').acquire('tenant'))
+    const { writes } = lease.used
+    const pass = (seconds: number) => {
+      elapsedMs += seconds * SECOND_MS
+      mock.timers.tick(seconds * SECOND_MS)
+    }
+    await anns.during(async () => {
+      pass(6)
+      await anns.readBy('oslo')
+      assert.equal(lease.used.writes, writes + 2)
+      pass(6)
+    })
+    assert.equal(lease.used.writes, writes + 3)
+    pass(6)
+    assert.equal(lease.used.writes, writes + 3)
+    assert.equal(await anns.release(COVERED), true)
+  })
+
   it('writes nothing under a lease that another one has acquired', async () => {
     const anns = held(await evaluator('ann').acquire('tenant'))
     lease.grow(17)
