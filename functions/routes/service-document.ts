@@ -133,7 +133,7 @@ const TAGS: ApiDescription['tags'] = {
       'is deleted or handed over. While a join key leaves open whether the new holder is the same person under another ' +
       'external id, the membership stays, and up to a day longer. Two records that share none of `nin`, ' +
       '`directoryObjectId` and `employeeNumber` count as two people once both and the position have not changed for a ' +
-      'week. ' +
+      'week, or both for four weeks. ' +
       'Memberships that ended by a deletion come back when the object is restored in time.',
   },
   'group-link/beta': {

@@ -89,6 +89,19 @@ describe('A person who is created in the night in which a colleague leaves', () 
     })
   }
 
+  it('stays another person when an earlier leaver had the address as well', async () => {
+    const night = await newNight({ theyHave: { email }, boHas: { email } })
+    const { hr, leaving, arriving } = night
+    const ada = await fixture.coreIdOf(hr, 'identity', 'ada')
+    await fixture.write(hr, gone('identity', 'di'))
+    await fixture.followed()
+    await fixture.write(hr, person('cy', 2))
+    await fixture.followed()
+    await fixture.write(hr, leaving, arriving)
+    await fixture.followed()
+    assert.notEqual(await fixture.coreIdOf(hr, 'identity', 'bo'), ada)
+  })
+
   for (const how of ['in one batch', 'in two batches, the creation first'] as const) {
     it(`stays another person when others lose the address that all had, after both came ${how}`, async () => {
       const night = await newNight({ theyHave: { email }, boHas: { email } })
@@ -105,6 +118,27 @@ describe('A person who is created in the night in which a colleague leaves', () 
 })
 
 describe('A membership for a position that goes to a colleague with the same address', () => {
+  it('ends within weeks although the position changes in each of them', async () => {
+    const hr = await fixture.newSource(JOIN_ON)
+    const [first, second] = users(1, 2) as [string, string]
+    const shared = { email: 'office@one.example' }
+    await fixture.write(
+      hr,
+      identity('ann', { displayName: 'Ann', directoryObjectId: first, ...shared }),
+      identity('ben', { displayName: 'Ben', directoryObjectId: second, ...shared }),
+      position('job', 'ann', { title: 'Head' }),
+    )
+    const group = await fixture.linkedGroup(
+      await fixture.joinable([await fixture.coreIdOf(hr, 'identity', 'ann')], 'Relationship'),
+    )
+    for (let week = 0; week < 5; week += 1) {
+      await fixture.clock.sleep(6 * DAY_MS)
+      await fixture.write(hr, position('job', 'ben', { title: `Head ${week}` }))
+      await fixture.followed()
+    }
+    assert.deepEqual([...(await fixture.membersOf(group))], [])
+  })
+
   it('ends when both records and the position have not changed for a week', async () => {
     const hr = await fixture.newSource(JOIN_ON)
     const [first, second] = users(1, 2) as [string, string]

@@ -1,6 +1,6 @@
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { areOtherPeople, joinKeysInOrder, rekeyingKeysOf } from './join-keys.ts'
+import { areOtherPeople, isKeyOfOnePerson, joinKeysInOrder, rekeyingKeysOf } from './join-keys.ts'
 
 /** An identity being written, possibly without a core object yet. */
 export type WrittenIdentity = Omit<ConnectorObject, 'coreObjectId'>
@@ -74,6 +74,12 @@ export class IdentityIndex {
       identity,
       keys.map((key) => formerKeyOf(identity, key)),
     )
+  }
+
+  /** Whether two identities of a connector share a key that no two people have. */
+  shareKeyOfOnePerson(left: Identity, right: Identity): boolean {
+    const keys = rekeyingKeysOf(left, this.#rules).filter(isKeyOfOnePerson)
+    return rekeyingKeysOf(right, this.#rules).some((key) => keys.includes(key))
   }
 
   /**

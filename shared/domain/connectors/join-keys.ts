@@ -64,6 +64,12 @@ export function rekeyingKeysOf({ connectorId, data }: WithKeys, rules: Connector
     .map(textOf)
 }
 
+/** Colleagues share none of these keys: two records that do are one person, however long both are live. */
+const KEYS_OF_ONE_PERSON = ['nin', ACCOUNT, 'employeeNumber']
+
+/** @param text A join key with its value, as a text. */
+export const isKeyOfOnePerson = (text: string): boolean => KEYS_OF_ONE_PERSON.some((key) => text.startsWith(`${key} `))
+
 const textOf = ({ key, value }: JoinKeyValue): string => `${key} ${value}`
 
 /** Join keys whose values are looked up as they were sent: identities have had them since before others existed. */

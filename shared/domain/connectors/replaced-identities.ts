@@ -27,8 +27,8 @@ export class ReplacedIdentities {
   /**
    * The core object of the one identity of the same connector that had a join key of the returning identity and is
    * deleted: HR systems give a person a new external id in that way. The one that this batch has deleted counts before
-   * those that were deleted earlier, and the one in which a double of it has gone on before the double. Undefined when
-   * several core objects remain, when another live identity has the join key, or when another person carries the core
+   * those that were deleted earlier, if it shares a key that colleagues do not share, and the one in which a double of it
+   * has gone on before the double. Undefined when several core objects remain, when another live identity has the join key, or when another person carries the core
    * object, except beside the one that this batch has deleted.
    * @param taken Core objects that people have kept.
    */
@@ -40,12 +40,13 @@ export class ReplacedIdentities {
     const written = person.find(({ id }) => id === returning)
     if (written === undefined) return undefined
     const all = this.#index.deletedLike(written)
-    const deletedNow = all.filter(({ id }) => this.#deleted.has(id))
-    const former = deletedNow.length > 0 ? deletedNow : withoutContinued(all)
+    const isDeletedNow = ({ id }: Identity) => this.#deleted.has(id)
+    const replaced = all.filter((each) => isDeletedNow(each) && this.#index.shareKeyOfOnePerson(each, written))
+    const former = replaced.length > 0 ? replaced : withoutContinued(all)
     const coreObjectIds = new Set(former.map((identity) => identity.coreObjectId))
     const [coreObjectId] = coreObjectIds
     if (coreObjectId === undefined || coreObjectIds.size > 1 || taken.has(coreObjectId)) return undefined
-    if (deletedNow.length === 0 && this.#carriers.besides(person, coreObjectId).length > 0) return undefined
+    if (!former.some(isDeletedNow) && this.#carriers.besides(person, coreObjectId).length > 0) return undefined
     const likeIt = former.every((identity) => this.#index.onlyLiveLike(identity as ConnectorObject)?.id === written.id)
     return likeIt ? coreObjectId : undefined
   }

@@ -1,7 +1,7 @@
 import { chunk } from '../../kernel/chunk.ts'
 import type { StoredConnectorObject } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
-import { areOtherPeople } from './join-keys.ts'
+import { areOtherPeople, isKeyOfOnePerson } from './join-keys.ts'
 
 /** A query with the ids of thousands of positions that change hands would be too long. */
 const IDS_PER_READ_COUNT = 1000
@@ -12,8 +12,11 @@ const IDS_PER_READ_COUNT = 1000
  */
 const FORMER_RECORD_STAYS_MS = 7 * 24 * 60 * 60 * 1000
 
-/** Colleagues share none of these keys: two records that do are one person, however long both are live. */
-const KEYS_OF_ONE_PERSON = ['nin ', 'directoryObjectId ', 'employeeNumber ']
+/**
+ * A position can change each week for other reasons than its handover. Two records that stay as they are for this long
+ * are those of colleagues even so.
+ */
+const RECORDS_ALONE_STAY_MS = 4 * FORMER_RECORD_STAYS_MS
 
 type ToldApartDependencies = {
   readonly objects: Pick<ConnectorObjectStore, 'ofCoreObjects'>
@@ -24,7 +27,8 @@ type ToldApartDependencies = {
  * Returns whether two identities among these are certainly two people. They are not while a join key leaves open whether
  * they are one, as between a person's former and new external ids until the former one is deleted; or while only one of
  * them has live data: the other may have become part of it a moment ago. A shared address leaves it open for a week after
- * the last change of the two and of the position that one of them has from the other.
+ * the last change of the two and of the position that one of them has from the other, and for four weeks at most after
+ * that of the two.
  * @param coreObjectIds Those of the identities and of the positions.
  */
 export async function toldApart(
@@ -37,24 +41,24 @@ export async function toldApart(
     const found = (await objects.ofCoreObjects(tenantId, ids)).map(({ value }) => value)
     live.push(...found.filter(({ deletedAtMs }) => deletedAtMs === undefined))
   }
-  const changedSinceMs = nowMs() - FORMER_RECORD_STAYS_MS
   const byCoreObject = Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
-  const isSettled = ({ lastUpdatedS }: StoredConnectorObject) => lastUpdatedS * 1000 <= changedSinceMs
+  const staysMs = ({ lastUpdatedS }: StoredConnectorObject) => nowMs() - lastUpdatedS * 1000
   return (left, right, positionId) => {
     const [first = [], second = []] = [byCoreObject.get(left), byCoreObject.get(right)]
     if ((first.length === 0) !== (second.length === 0)) return false
-    const isPositionSettled = (byCoreObject.get(positionId) ?? []).every(isSettled)
-    return first.every((one) =>
-      second.every((other) => areApart(one, other, isPositionSettled && [one, other].every(isSettled))),
-    )
+    const positionStaysMs = Math.min(...(byCoreObject.get(positionId) ?? []).map(staysMs))
+    const areSettled = (one: StoredConnectorObject, other: StoredConnectorObject) => {
+      const bothStayMs = Math.min(staysMs(one), staysMs(other))
+      return Math.min(bothStayMs, positionStaysMs) >= FORMER_RECORD_STAYS_MS || bothStayMs >= RECORDS_ALONE_STAY_MS
+    }
+    return first.every((one) => second.every((other) => areApart(one, other, areSettled(one, other))))
   }
 }
 
-/** @param areSettled Whether the two records, and the position, have been the same for a week. */
+/** @param areSettled Whether the two records, and the position, have been the same for long enough. */
 function areApart(left: StoredConnectorObject, right: StoredConnectorObject, areSettled: boolean): boolean {
   if (areOtherPeople(left, right)) return true
   const shared = new Set(left.conflictKeys).intersection(new Set(right.conflictKeys))
   if (shared.size === 0) return true
-  if ([...shared].some((key) => KEYS_OF_ONE_PERSON.some((name) => key.startsWith(name)))) return false
-  return areSettled
+  return areSettled && ![...shared].some(isKeyOfOnePerson)
 }

@@ -24,6 +24,9 @@ type Save = (changes: readonly RequestChange[]) => Promise<unknown>
 /** Attempts for one request that concurrent actions change at the same time. */
 const MAX_ATTEMPTS = 5
 
+/** More requests that cannot be saved are a sign that none can. */
+const MAX_FAILURES = 5
+
 /** Requests read concurrently. The store combines concurrent reads into batches. */
 const READS_AT_ONCE_COUNT = 200
 
@@ -43,10 +46,9 @@ export async function readRequests(
 
 /**
  * Decides on requests of any collections and saves those that change, as few transactions as possible. A request that a
- * concurrent action has changed is read and decided again. A failure of one collection is thrown after the others are
- * saved. Notifies of the collections whose members change, also when a
- * save fails: a repetition does not find what was saved before. The sweep repairs what a process leaves that ends
- * between a save and the notification.
+ * concurrent action has changed is read and decided again. What fails for a few requests is thrown after the others are
+ * saved. Notifies of the collections whose members change, also when a save fails: a repetition does not find what was
+ * saved before. The sweep repairs what a process leaves that ends between a save and the notification.
  * @param requests Requests of one tenant.
  * @param attribution Why members are added or removed, where their requests do not tell.
  */
@@ -67,17 +69,14 @@ export async function applyTransitions(
   const decide: DecideChange = (before) => changeBy(decideOn, before, attribution)
   const changes = requests.flatMap((before) => decide(before) ?? [])
   const failures: unknown[] = []
-  try {
-    for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
-      try {
-        for (const batch of deps.requests.batches(ofOne)) await saveBatch(batch, decide, save, deps)
-      } catch (error) {
-        failures.push(error)
-      }
-    }
-  } finally {
-    await notifyMembershipChanges(first.value.tenantId, changedCollections, deps)
+  const batches = [...Map.groupBy(changes, ({ after }) => after.collectionId).values()].flatMap((ofOne) =>
+    deps.requests.batches(ofOne),
+  )
+  for (const batch of batches) {
+    await saveBatch(batch, decide, save, deps, failures)
+    if (failures.length >= MAX_FAILURES) break
   }
+  await notifyMembershipChanges(first.value.tenantId, changedCollections, deps)
   if (failures.length > 0) throw failures[0]
 }
 
@@ -97,18 +96,24 @@ function changeBy(
   return { before, after: decision.request, ...(attribution === undefined ? {} : { attribution }) }
 }
 
-/** Saves the batch in one transaction; after a conflict, saves each request in its own. */
+/**
+ * Saves the batch in one transaction; after a failure, saves each request in its own.
+ * @param failures Receives why requests could not be saved.
+ */
 async function saveBatch(
   batch: readonly RequestChange[],
   decide: DecideChange,
   save: Save,
   deps: Requests,
+  failures: unknown[],
 ): Promise<void> {
   try {
     await save(batch)
-  } catch (error) {
-    if (!isRequestConflict(error)) throw error
-    for (const { after } of batch) await retryTransition(after, decide, save, deps)
+  } catch {
+    for (const { after } of batch) {
+      await retryTransition(after, decide, save, deps).catch((error: unknown) => void failures.push(error))
+      if (failures.length >= MAX_FAILURES) return
+    }
   }
 }
 

@@ -49,14 +49,17 @@ describe('Two identities', () => {
     )
   })
 
-  it('may be one for a week after one of them got the position of the other', async () => {
-    const [ada, bo] = ['ada', 'bo'].map((id) => ({ ...of(id, {}, ['email x']), lastUpdatedS: 0 })) as [
-      Contribution,
-      Contribution,
-    ]
-    const job = (at: string) => ({ ...of('job'), lastUpdatedS: Date.parse(at) / 1000 })
+  it('may be one for a week after one of them got the position of the other, for four weeks at most', async () => {
+    const at = (contribution: Contribution, time: string) => ({
+      ...contribution,
+      lastUpdatedS: Date.parse(time) / 1000,
+    })
+    const bo = at(of('bo', {}, ['email x']), '2029-01-01T00:00:00Z')
+    const ada = at(of('ada', {}, ['email x']), '2030-02-15T08:00:01Z')
+    const job = (time: string) => at(of('job'), time)
     assert.equal(await areApart(ada, bo, job('2030-03-08T08:00:01Z')), false)
     assert.equal(await areApart(ada, bo, job('2030-03-08T08:00:00Z')), true)
+    assert.equal(await areApart(at(ada, '2030-02-15T08:00:00Z'), bo, job('2030-03-15T08:00:00Z')), true)
     assert.equal(await areApart(of('ada'), of('bo'), job('2030-03-15T08:00:00Z')), true)
   })
 
