@@ -99,6 +99,19 @@ describe('Join keys', () => {
     assert.deepEqual([await people(), await duplicates()], [['d1+h2'], []])
   })
 
+  for (const key of ['email', 'employeeNumber', 'custom/badge no']) {
+    it(`find two who come in one batch with the same ${key}, as the only source so far`, async () => {
+      const tenant = await newTenant(service)
+      const hr = await tenant.addConnector('HR', { joinOn: ['nin', key] })
+      await hr.batch(upsert('identity', 'a', { [key]: 'x' }), upsert('identity', 'b', { [key]: 'x' }))
+      const more = await tenant.addConnector('More', { joinOn: ['nin', key] })
+      await more.batch(upsert('identity', 'c', { [key]: 'x' }))
+      assert.equal((await tenant.all('identities')).length, 3)
+      const [duplicate] = (await tenant.admin('GET', `${CORE}/duplicates`)).body.data
+      assert.deepEqual([duplicate.key, duplicate.identityIds.length], [key, 3])
+    })
+  }
+
   it('hide the nin of duplicates, of one connector too', async () => {
     const tenant = await newTenant(service)
     const hr = await tenant.addConnector('HR')

@@ -90,7 +90,9 @@ export function placement(
   const { id } = object
   const before = stored?.value
   const former = before?.coreObjectId
-  const placed = coreObjectFor(object, before, context, options)
+  const ownKeys = joiningKeys(object, context)
+  // With its keys: a later decision of the batch that marks or moves the identity writes it as the resolver has it.
+  const placed = coreObjectFor({ ...object, ...ownKeys }, before, context, options)
   const { coreObjectId, movers, conflictKeys, createdBesideId, isTooLarge, undo } = placed
   if (isTooLarge) {
     undo()
@@ -98,7 +100,7 @@ export function placement(
   }
   const isRetargeted = !isLive || coreObjectId !== former
   const keys = {
-    ...{ ...joiningKeys(object, context), ...(conflictKeys && { conflictKeys }) },
+    ...{ ...ownKeys, ...(conflictKeys && { conflictKeys }) },
     ...(createdBesideId && { createdBesideId }),
   }
   if (
