@@ -102,6 +102,17 @@ describe('A person who is created in the night in which a colleague leaves', () 
     assert.notEqual(await fixture.coreIdOf(hr, 'identity', 'bo'), ada)
   })
 
+  it('stays another person when a third one has the address from before the deletion until days after it', async () => {
+    const night = await newNight({ theyHave: {}, boHas: { email } })
+    const { hr, leaving, arriving } = night
+    for (const each of [arriving, person('cy', 2, { email }), leaving]) await fixture.write(hr, each)
+    await fixture.followed()
+    const bo = await fixture.coreIdOf(hr, 'identity', 'bo')
+    await fixture.clock.sleep(10 * DAY_MS)
+    await fixture.write(hr, person('cy', 2))
+    await assertIsNobodyElse(night, bo)
+  })
+
   for (const how of ['in one batch', 'in two batches, the creation first'] as const) {
     it(`stays another person when others lose the address that all had, after both came ${how}`, async () => {
       const night = await newNight({ theyHave: { email }, boHas: { email } })

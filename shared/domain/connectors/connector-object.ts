@@ -61,7 +61,7 @@ export type ConnectorObject = {
   readonly conflictKeys?: readonly string[]
   /**
    * Of an identity: the live one of its connector that had its join keys when it was created; absent when there was none
-   * or several.
+   * or several, or when the deletion of that one has seen this one.
    */
   readonly createdBesideId?: string
   /**

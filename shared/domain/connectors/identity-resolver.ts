@@ -82,7 +82,8 @@ export class IdentityResolver {
 
   /**
    * Marks an identity as deleted. When the connector has exactly one live identity with the same join key, that one is the
-   * same person under a new external id. The core object of the older of the two stays.
+   * same person under a new external id. The core object of the older of the two stays. The deletion decides for good
+   * about those that were created beside the deleted one.
    * @returns The identities that move to another core object because of it, and the core object in which that of the
    * deleted one continues, if no other identity carries it.
    */
@@ -94,7 +95,9 @@ export class IdentityResolver {
     const other = this.#carriers.includes(deleted) ? this.#index.onlyLiveLike(deleted) : undefined
     const isOlder = other !== undefined && createdAtMs(other) < createdAtMs(deleted)
     const renamed = other === undefined || isOlder ? undefined : { id: other.id, coreObjectId }
-    const movers = this.#assign(connected, undefined, renamed)
+    const decided = this.#forgetCreationsBeside(deleted.id, connected)
+    const assigned = this.#assign(connected, undefined, renamed).map(({ id }) => id)
+    const movers = [...new Set([...assigned, ...decided])].map((id) => this.#index.get(id) as ConnectorObject)
     const remaining = other && this.#index.get(other.id)?.coreObjectId
     const isContinued = remaining !== undefined && remaining !== coreObjectId && !this.isCarried(coreObjectId)
     return { movers, ...(isContinued && isOlder && { continuedIn: remaining }) }
@@ -172,6 +175,13 @@ export class IdentityResolver {
       this.#index.put({ ...claimant, formerCoreObjectIds: [coreObjectId, ...(claimant.formerCoreObjectIds ?? [])] })
     }
     return this.#move(this.#index.ofIds(deleted.map(({ id }) => id)), target)
+  }
+
+  /** @returns The ids of those that were created beside the identity. */
+  #forgetCreationsBeside(id: string, among: readonly string[]): string[] {
+    const created = this.#index.ofIds(among).filter(({ createdBesideId }) => createdBesideId === id)
+    for (const { createdBesideId: _decided, ...identity } of created) this.#index.put(identity)
+    return created.map((identity) => identity.id)
   }
 
   /** @returns The identities whose conflicts have changed. */

@@ -249,18 +249,30 @@ describe('An identity that was created while a double of it was deleted in anoth
     assert.deepEqual(coreObjectOf({ ...created, createdBesideId: 'oldest d' }, deleted), ['own of oldest c'])
   })
 
-  it('names the only one of its connector that had its key then', () => {
+  it('names the only one of its connector that had its key then, until the deletion of that one sees it', () => {
     const [one, other] = [stored('oldest a', { nin: '1' }, 'of a'), stored('oldest b', { nin: '1' }, 'of b')]
     const besideOf = (...identities: readonly ConnectorObject[]) => {
       const resolver = resolverOf(...identities)
       const { createdBesideId } = resolver.place(written('oldest c', { nin: '1' }))
+      const placedAgain = resolver.place(written('oldest c', { nin: '1' }))
       resolver.remove({ ...one, deletedAtMs: DELETED_AT_MS })
-      return [createdBesideId, resolver.place(written('oldest c', { nin: '2' })).createdBesideId]
+      const placedLater = resolver.place(written('oldest c', { nin: '2' }))
+      return [createdBesideId, placedAgain.createdBesideId, placedLater.createdBesideId]
     }
-    assert.deepEqual(besideOf(one), ['oldest a', 'oldest a'])
-    assert.deepEqual(besideOf(one, other), [undefined, undefined])
-    assert.deepEqual(besideOf({ ...one, connectorId: 'middle' }), [undefined, undefined])
-    assert.deepEqual(besideOf({ ...one, deletedAtMs: DELETED_AT_MS }), [undefined, undefined])
+    assert.deepEqual(besideOf(one), ['oldest a', 'oldest a', undefined])
+    assert.deepEqual(besideOf(one, other), [undefined, undefined, undefined])
+    assert.deepEqual(besideOf({ ...one, connectorId: 'middle' }), [undefined, undefined, undefined])
+    assert.deepEqual(besideOf({ ...one, deletedAtMs: DELETED_AT_MS }), [undefined, undefined, undefined])
+  })
+
+  it('keeps its own core object when the deletion has seen it and another one with the same key', () => {
+    const third = { ...stored('oldest d', { nin: '1' }, 'of d'), conflictKeys: ['nin 1'] }
+    const { deletedAtMs: _, ...live } = { ...deleted, conflictKeys: ['nin 1'] }
+    const resolver = resolverOf(live, created, third)
+    const { createdBesideId: _beside, ...decided } = created
+    assert.deepEqual(resolver.remove(deleted), { movers: [decided] })
+    resolver.place(written('oldest d', { nin: '2' }))
+    assert.equal(resolver.place(written('oldest c', { nin: '1' })).coreObjectId, 'own of oldest c')
   })
 
   it('keeps its own core object when it is the older one', () => {
