@@ -113,6 +113,27 @@ describe('A person who is created in the night in which a colleague leaves', () 
     await assertIsNobodyElse(night, bo)
   })
 
+  for (const [what, before] of [
+    ['is deleted and restored', [gone('identity', 'bo')]],
+    ['loses the address before the deletion, and gets it again', [person('bo', 1)]],
+  ] as const) {
+    it(`stays another person who ${what} while a third one has the address`, async () => {
+      const night = await newNight({ theyHave: {}, boHas: { email } })
+      const { hr, leaving, arriving } = night
+      await fixture.write(hr, arriving)
+      for (const each of [...before, leaving]) await fixture.write(hr, each)
+      await fixture.followed()
+      await fixture.clock.sleep(5 * DAY_MS)
+      await fixture.write(hr, person('cy', 2, { email }))
+      await fixture.write(hr, arriving)
+      await fixture.followed()
+      const bo = await fixture.coreIdOf(hr, 'identity', 'bo')
+      await fixture.clock.sleep(5 * DAY_MS)
+      await fixture.write(hr, person('cy', 2))
+      await assertIsNobodyElse(night, bo)
+    })
+  }
+
   for (const how of ['in one batch', 'in two batches, the creation first'] as const) {
     it(`stays another person when others lose the address that all had, after both came ${how}`, async () => {
       const night = await newNight({ theyHave: { email }, boHas: { email } })

@@ -60,8 +60,8 @@ export type ConnectorObject = {
   /** Of an identity: join keys that others share without being one person with it, `<key> <value>`, in their order. */
   readonly conflictKeys?: readonly string[]
   /**
-   * Of an identity: the live one of its connector that had its join keys when it was created; absent when there was none
-   * or several, or when the deletion of that one has seen this one.
+   * Of an identity with `conflictKeys`: the live one of its connector that had its join keys when it was created. Absent
+   * when there was none or several, when the deletion of that one has seen this one, and after a time without conflicts.
    */
   readonly createdBesideId?: string
   /**

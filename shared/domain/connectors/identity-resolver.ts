@@ -61,14 +61,14 @@ export class IdentityResolver {
     if (formerId !== undefined) this.#index.put(formerId)
     const connected = before === undefined ? this.#replaced.othersOf(written) : this.#index.connectedTo([before])
     const { coreObjectId: former, supplements, formerCoreObjectIds, conflictKeys: conflicts } = before ?? {}
-    const createdBesideId = before === undefined ? this.#index.onlyLiveLike(written)?.id : before.createdBesideId
+    const besideId = before === undefined ? this.#index.onlyLiveLike(written)?.id : before.createdBesideId
     this.#index.put({
       ...{ ...written, ...(former && { coreObjectId: former }), ...(conflicts && { conflictKeys: conflicts }) },
       ...{ ...(supplements && { supplements }), ...(formerCoreObjectIds && { formerCoreObjectIds }) },
-      ...(createdBesideId && { createdBesideId }),
+      ...(besideId && { createdBesideId: besideId }),
     })
     const changed = this.#assign([written.id, ...connected], isReturning ? written.id : undefined)
-    const { coreObjectId, conflictKeys } = this.#index.get(written.id) as ConnectorObject
+    const { coreObjectId, conflictKeys, createdBesideId } = this.#index.get(written.id) as ConnectorObject
     const sharing = this.#index.inCoreObject(coreObjectId)
     // What supplements a person never makes the data of those who carry it too large.
     const person = this.#carriers.includes(written as Identity)
@@ -191,10 +191,13 @@ export class IdentityResolver {
       for (const { id } of claimants) keysOf.set(id, [...(keysOf.get(id) ?? []), `${key} ${value}`])
     }
     return identities.flatMap(({ id }) => {
-      const { conflictKeys: before, ...identity } = this.#index.get(id) as Identity
+      const { conflictKeys: before, createdBesideId, ...identity } = this.#index.get(id) as Identity
       const after = keysOf.get(id)
       if (JSON.stringify(before) === JSON.stringify(after)) return []
-      const marked = { ...identity, ...(after && { conflictKeys: after }) }
+      const marked = {
+        ...identity,
+        ...(after && { conflictKeys: after, ...(createdBesideId && { createdBesideId }) }),
+      }
       this.#index.put(marked)
       return [marked]
     })

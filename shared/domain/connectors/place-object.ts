@@ -57,14 +57,18 @@ const namesOf = ({ id, objectType, formerIds = [] }: Pick<ConnectorObject, 'id' 
 
 /** Its keys are determined again. */
 export function withoutKeys(stored: ConnectorObject): ConnectorObject {
-  const { foldedKeys: _folded, conflictKeys: _conflicts, supplements: _supplements, ...object } = stored
+  const { foldedKeys: _folded, supplements: _supplements, ...object } = withoutConflicts(stored)
+  return object
+}
+
+function withoutConflicts(stored: ConnectorObject): ConnectorObject {
+  const { conflictKeys: _conflicts, createdBesideId: _beside, ...object } = stored
   return object
 }
 
 /** Deletes an object, and assigns the identities that its deletion concerns. */
 export function deletion({ value, version }: Versioned<ConnectorObject>, context: WriteContext): WriteDecision {
-  const { conflictKeys: _conflicts, ...kept } = value
-  const deleted = { ...kept, deletedAtMs: context.nowMs }
+  const deleted = { ...withoutConflicts(value), deletedAtMs: context.nowMs }
   const removal = value.objectType === 'identity' ? context.identityResolver?.remove(deleted) : undefined
   const { movers, continuedIn } = removal ?? { movers: [] }
   const object = { ...deleted, ...(continuedIn !== undefined && { continuedIn }) }
