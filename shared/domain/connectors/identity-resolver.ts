@@ -55,7 +55,9 @@ export class IdentityResolver {
 
   /** Adds or replaces an identity and assigns its core object. */
   place(written: WrittenIdentity, { formerId, isNew = false }: PlacementOptions = {}): Placement {
-    const before = this.#index.get(formerId ?? written.id)
+    const stored = this.#index.get(formerId ?? written.id)
+    // A name that a rename has left free says nothing of who gets it.
+    const before = stored?.renamedTo === undefined ? stored : undefined
     const isReturning = before === undefined || !isLiveIdentity(before) || (isNew && this.#index.hasDouble(before))
     this.#index.begin()
     if (formerId !== undefined) this.#index.put(formerId)

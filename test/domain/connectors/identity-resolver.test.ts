@@ -116,17 +116,19 @@ type Stored = Keys & {
   readonly createdAtMs?: number
   readonly deletedAtMs?: number
   readonly continuedIn?: string
+  readonly renamedTo?: string
   readonly type?: 'relationship'
 }
 const object = (
   id: string,
-  { core, createdAtMs, deletedAtMs, continuedIn, type = 'identity' as never, ...data }: Stored,
+  { core, createdAtMs, deletedAtMs, continuedIn, renamedTo, type = 'identity' as never, ...data }: Stored,
 ): ConnectorObject => ({
   ...identity(id, data),
   ...{ objectType: type, externalId: id, references: {}, coreObjectId: core },
   ...(createdAtMs === undefined ? {} : { createdAtMs }),
   ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
   ...(continuedIn === undefined ? {} : { continuedIn }),
+  ...(renamedTo === undefined ? {} : { renamedTo }),
 })
 
 describe('The core object of an identity', () => {
@@ -329,6 +331,24 @@ describe('The core object of an identity', () => {
       'oldest a',
       { nin: '1' },
       { 'oldest a': 'of a' },
+    ],
+    [
+      'is that of the person it joins under a name that another one had before a rename',
+      {
+        'oldest a': { core: 'of the free name', deletedAtMs: DELETED_AT_MS, renamedTo: 'oldest b' },
+        'oldest b': { core: 'of a', deletedAtMs: DELETED_AT_MS },
+        'middle c': { nin: '1', core: 'of a' },
+      },
+      'oldest a',
+      { nin: '1' },
+      { 'oldest a': 'of a' },
+    ],
+    [
+      'is the one that is kept for a free name when it joins nobody',
+      { 'oldest a': { core: 'of the free name', deletedAtMs: DELETED_AT_MS, renamedTo: 'oldest b' } },
+      'oldest a',
+      { nin: '1' },
+      { 'oldest a': 'of the free name' },
     ],
     [
       'is its own when another live identity of the connector has the key as well',
