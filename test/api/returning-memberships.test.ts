@@ -117,6 +117,18 @@ describe('a membership that comes back', () => {
     assert.deepEqual(await fixture.deps.requests.restorable(tenantId, fixture.deps.nowMs()), [])
   })
 
+  it('leaves its end to the membership that the identity it was merged into has had for two days', async () => {
+    const [choir, whole] = [await joinable(OPEN), await person()]
+    const former = await deletedMember(choir)
+    await change('POST', choir, whole, { endsAt: '2031-05-01T08:00:00.000+00:00' })
+    await evaluate()
+    fixture.pass(2 * DAY_S)
+    await evaluate()
+    await mergeInto(whole, former)
+    await evaluate()
+    assert.deepEqual(await endsOf(whole), [undefined])
+  })
+
   it('ends with the last of several that come back to one person', async () => {
     const [choir, whole] = [await joinable(OPEN), await person()]
     const ends = ['2031-05-01T08:00:00.000+00:00', '2031-07-01T08:00:00.000+00:00', '2031-06-01T08:00:00.000+00:00']

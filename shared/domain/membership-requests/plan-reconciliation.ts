@@ -64,14 +64,14 @@ const COMES_BACK_WITHIN_MS = DAY_MS
 
 /**
  * The membership that remains of several of one person: it ends with the last of them, and a later end that one of them
- * waits for stays asked for. What would come back changes no membership that has long stood beside it: earlier releases
- * left it so.
+ * waits for stays asked for. What would come back changes no membership of the same identity that has long stood beside
+ * it: earlier releases left it so. Of an identity that is merged now, it does.
  */
 function withOthers({ before, after }: Planned, others: readonly Planned[], nowMs: number): MembershipRequest {
   const isLongLive = isLive(before.value) && nowMs - Date.parse(after.createdAt) >= COMES_BACK_WITHIN_MS
-  const memberships = others.filter(
-    (other) => other.after.status === 'Joined' && (isLive(other.before.value) || !isLongLive),
-  )
+  const isLeftover = ({ value }: Versioned<MembershipRequest>) =>
+    isLongLive && !isLive(value) && value.requesterId === before.value.requesterId
+  const memberships = others.filter((other) => other.after.status === 'Joined' && !isLeftover(other.before))
   if (after.status !== 'Joined' || memberships.length === 0) return after
   const { endsAt: own, ...rest } = after
   const end = memberships.reduce((end, other) => laterEnd(end, other.after.endsAt), own)
