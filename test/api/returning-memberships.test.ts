@@ -150,6 +150,23 @@ it('a direct removal ends the membership of a part of a part of the person befor
   assert.deepEqual(await results(choir), [])
 })
 
+/** A position that is deleted, and whose deletion has ended the membership of its person in a collection of positions. */
+async function deletedPosition(employee: Person) {
+  const first = await fixture.position(employee)
+  const posts = await joinable(OPEN, { objectType: 'Relationship' })
+  await submit(employee, posts, { relationshipId: first })
+  await evaluate()
+  fixture.pass(2)
+  await fixture.remove('relationship', first, RESTORABLE)
+  await evaluate()
+  fixture.pass(60)
+  const restoreFor = async ({ identityId: objectId }: Person) => {
+    await fixture.put('relationship', { identity: { objectId }, title: 'Nurse' }, first)
+    await evaluate()
+  }
+  return { posts, first, restoreFor }
+}
+
 describe('a membership that ended by a deletion', () => {
   it('does not come back with its position after all memberships of the person were ended directly', async () => {
     const employee = await person()
@@ -169,42 +186,38 @@ describe('a membership that ended by a deletion', () => {
 
   it('does not come back with its position after the person, now a part of another one, was removed', async () => {
     const [former, whole] = [await person(), await person()]
-    const [first, second] = [await fixture.position(former), await fixture.position(whole)]
-    const posts = await joinable(OPEN, { objectType: 'Relationship' })
-    await submit(former, posts, { relationshipId: first })
-    await submit(whole, posts, { relationshipId: second })
-    await evaluate()
-    fixture.pass(2)
-    await fixture.remove('relationship', first, RESTORABLE)
-    await evaluate()
-    fixture.pass(60)
+    const { posts, restoreFor } = await deletedPosition(former)
+    await submit(whole, posts, { relationshipId: await fixture.position(whole) })
     await fixture.remove('identity', former.identityId, { ...RESTORABLE, mergedInto: whole.identityId })
     await evaluate()
     assert.deepEqual((await change('DELETE', posts, whole)).data, { removed: 1, notMembers: 0 })
     fixture.pass(60)
-    await fixture.put('relationship', { identity: { objectId: whole.identityId }, title: 'Nurse' }, first)
-    await evaluate()
+    await restoreFor(whole)
     assert.deepEqual(await results(posts), [])
   })
 
   it('comes back with its position after its person was a part of another one for an hour', async () => {
     const [former, whole] = [await person(), await person()]
-    const first = await fixture.position(former)
-    const posts = await joinable(OPEN, { objectType: 'Relationship' })
-    await submit(former, posts, { relationshipId: first })
-    await evaluate()
-    fixture.pass(2)
-    await fixture.remove('relationship', first, RESTORABLE)
-    await evaluate()
-    fixture.pass(60)
+    const { posts, first, restoreFor } = await deletedPosition(former)
     await fixture.remove('identity', former.identityId, { ...RESTORABLE, mergedInto: whole.identityId })
     await evaluate()
     fixture.pass(3600)
     await restore(former)
     await evaluate()
-    await fixture.put('relationship', { identity: { objectId: former.identityId }, title: 'Nurse' }, first)
-    await evaluate()
+    await restoreFor(former)
     assert.deepEqual(await results(posts), [{ objectId: former.identityId, relationshipId: first }])
+  })
+
+  it('comes back with its position to the person whose parts were deleted for good by then', async () => {
+    const [former, middle, whole] = [await person(), await person(), await person()]
+    const { posts, first, restoreFor } = await deletedPosition(former)
+    await fixture.remove('identity', former.identityId, { ...RESTORABLE, mergedInto: middle.identityId })
+    await fixture.remove('identity', middle.identityId, { ttl: 3600, mergedInto: whole.identityId })
+    await evaluate()
+    fixture.pass(2 * DAY_S)
+    await evaluate()
+    await restoreFor(whole)
+    assert.deepEqual(await results(posts), [{ objectId: whole.identityId, relationshipId: first }])
   })
 
   it('does not come back with a person who was removed directly meanwhile, and comes back elsewhere', async () => {

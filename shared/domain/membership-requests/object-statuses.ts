@@ -8,6 +8,8 @@ type IdentityStatus = {
   readonly isLive: boolean
   /** For a deleted identity, the time until which it can be restored. */
   readonly restorableUntilMs?: number | undefined
+  /** For an identity that was merged, the time until which that is known. */
+  readonly mergedUntilMs?: number
 }
 
 /** What became of the identities and positions that requests name. */
@@ -69,15 +71,18 @@ async function deletedAmong(
 function identityStatus(id: string, deleted: DeletedObjects, orgChart: OrgChart): IdentityStatus {
   const seen = new Set<string>()
   let current = id
+  const expiriesMs: number[] = []
+  const merged = () => (expiriesMs.length === 0 ? {} : { mergedUntilMs: Math.min(...expiriesMs) })
   while (!orgChart.has('identity', current)) {
     seen.add(current)
     const { mergedInto, expiresAtMs } = deleted.get(current) ?? {}
     if (mergedInto === undefined || seen.has(mergedInto)) {
-      return { id: current, isLive: false, restorableUntilMs: expiresAtMs }
+      return { id: current, isLive: false, restorableUntilMs: expiresAtMs, ...merged() }
     }
     current = mergedInto
+    if (expiresAtMs !== undefined) expiriesMs.push(expiresAtMs)
   }
-  return { id: current, isLive: true }
+  return { id: current, isLive: true, ...merged() }
 }
 
 function isLive(id: string, orgChart: OrgChart): boolean {

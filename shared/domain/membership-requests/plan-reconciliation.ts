@@ -109,13 +109,16 @@ function reconciled(
   nowMs: number,
 ): MembershipRequest {
   if (isLive(request)) return reconciledLive(request, collection, statuses, nowMs)
-  if (collection === undefined || (request.restorableUntilMs ?? 0) <= nowMs) return request
+  const { restorableUntilMs = 0, ...former } = request
+  if (collection === undefined || restorableUntilMs <= nowMs) return request
   if (request.endsAt !== undefined && Date.parse(request.endsAt) <= nowMs) return request
-  const { restorableUntilMs: _restorableUntilMs, ...former } = request
   const restored = withEntry(former, 'Joined', SYSTEM_NOTES.restored, nowMs)
   const after = reconciledLive(restored, collection, statuses, nowMs)
-  // While it does not come back, it stays that of its identity, which may be split from the one it was merged into.
-  return isLive(after) ? after : request
+  if (isLive(after)) return after
+  // While it does not come back, it stays that of its identity, which may be split from the one it was merged into. It
+  // moves where it would not be found later.
+  const { id, mergedUntilMs = restorableUntilMs } = statuses.identity(request.requesterId)
+  return mergedUntilMs < restorableUntilMs ? ofOwner(request, collection, id) : request
 }
 
 function reconciledLive(

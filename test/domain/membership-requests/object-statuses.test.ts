@@ -5,9 +5,10 @@ import { readObjectStatuses } from '../../../shared/domain/membership-requests/o
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 
 const EXPIRES_AT_MS = Date.parse('2030-06-01T00:00:00Z')
+const EARLIER_MS = Date.parse('2030-05-01T00:00:00Z')
 
 /** A core object as it stands in the database: live, deleted, merged into another, or not there. */
-type State = 'live' | 'deleted' | 'expired' | { readonly mergedInto: string }
+type State = 'live' | 'deleted' | 'expired' | { readonly mergedInto: string; readonly expiresAtMs?: number }
 type States = Readonly<Record<string, State>>
 
 /** Reads of core objects that change from one read to the next; the last state stays. */
@@ -42,8 +43,7 @@ function reading(states: readonly States[], ids: readonly string[]) {
           contributors: [],
           deleted: true,
         } as const
-        const merged = state === 'deleted' ? {} : { mergedInto: state.mergedInto }
-        return [{ ...object, ...merged, expiresAtMs: EXPIRES_AT_MS }]
+        return [{ ...object, expiresAtMs: EXPIRES_AT_MS, ...(state === 'deleted' ? {} : state) }]
       })
     },
   }
@@ -61,14 +61,14 @@ describe('What became of an identity', () => {
     ],
     ['is gone when it has expired', [{}], { id: 'kari', isLive: false, restorableUntilMs: undefined }],
     [
-      'is the one that it was merged into, over several merges',
-      [{ kari: { mergedInto: 'ola' }, ola: { mergedInto: 'per' }, per: 'live' }],
-      { id: 'per', isLive: true },
+      'is the one that it was merged into, over several merges, until the first of these is forgotten',
+      [{ kari: { mergedInto: 'ola' }, ola: { mergedInto: 'per', expiresAtMs: EARLIER_MS }, per: 'live' }],
+      { id: 'per', isLive: true, mergedUntilMs: EARLIER_MS },
     ],
     [
       'is the deleted one that it was merged into',
-      [{ kari: { mergedInto: 'ola' }, ola: 'deleted' }],
-      { id: 'ola', isLive: false, restorableUntilMs: EXPIRES_AT_MS },
+      [{ kari: { mergedInto: 'ola', expiresAtMs: EARLIER_MS }, ola: 'deleted' }],
+      { id: 'ola', isLive: false, restorableUntilMs: EXPIRES_AT_MS, mergedUntilMs: EARLIER_MS },
     ],
     [
       'is itself when it is restored between the reads',
