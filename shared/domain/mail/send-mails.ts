@@ -2,7 +2,7 @@ import { enqueueMails } from '../../kernel/enqueue-messages.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { StoredEvent } from '../events/event-types.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
-import type { Letter, LetterContext } from './letter.ts'
+import type { LetterContext } from './letter.ts'
 import { type Address, addressOf } from './letter-address.ts'
 import { lettersOf } from './letters.ts'
 import type { MailDependencies } from './mail-dependencies.ts'
@@ -95,16 +95,6 @@ async function handleNotice(notice: Versioned<StoredEvent>, sending: Sending): P
   await deps.notices.remove(tenantId, event.id)
 }
 
-/** The letters to recipients with an address. */
-async function addressedLetters(letters: readonly Letter[], { context, deps }: Sending) {
-  const addressed: { readonly address: Address; readonly item: MailItem }[] = []
-  for (const { to, item } of letters) {
-    const address = await addressOf(to, context, deps)
-    if (address !== undefined) addressed.push({ address, item })
-  }
-  return addressed
-}
-
 /**
  * Sends the mail of an event, or adds the event to the next digest.
  * @returns False for a recipient who has been told, or wants no mails.
@@ -180,22 +170,34 @@ async function sendWaiting({ key, mail, waiting }: Mailbox, sending: Sending): P
   if (mail === 'None') return { isSent: false, eventIds: waiting.map(({ id }) => id) }
   const items: MailItem[] = []
   const eventIds: string[] = []
+  const ofOthers: StoredEvent[] = []
   let recipient: Address | undefined
   for (const event of waiting) {
     const letters = await lettersOf(event, context, deps)
     if (letters === 'later') continue
     eventIds.push(event.id)
-    const addressed = await addressedLetters(letters, sending)
-    const own = addressed.filter(({ address }) => address.key === key)
-    for (const { address, item } of own) {
+    const ownCount = items.length
+    for (const { to, item } of letters) {
+      const address = await addressOf(to, context, deps)
+      if (address?.key !== key) continue
       recipient = address
       items.push(item)
     }
-    // A person who has become a part of another one gets no letter: the other one does, who may not have been told.
-    if (own.length > 0) continue
-    for (const { address, item } of addressed) await tell(address, event, item, sending)
+    if (letters.length > 0 && items.length === ownCount) ofOthers.push(event)
   }
+  if (ofOthers.length > 0) await tellSuccessor(key, ofOthers, sending)
   if (recipient === undefined) return { isSent: false, eventIds }
   await send(recipient, items, deps.deriveId('digest', key, ...eventIds), sending)
   return { isSent: true, eventIds }
+}
+
+/**
+ * A person who has become a part of another one gets no letter: the other one does, who may not have been told. The
+ * events are told as new ones are, within the time of an invocation. Mailboxes know who was told.
+ */
+async function tellSuccessor(key: string, events: readonly StoredEvent[], { context, deps }: Sending): Promise<void> {
+  const { tenantId, orgChart } = context
+  if ((await orgChart()).has('identity', key)) return
+  await deps.notices.add(tenantId, events)
+  await enqueueMails(tenantId, deps.newId(), deps)
 }
