@@ -112,31 +112,6 @@ describe('Join keys', () => {
     })
   }
 
-  for (const batchCount of [1, 5]) {
-    it(`join nobody by a value that 150 bring in ${batchCount} batches, list them, and join once few have it`, async () => {
-      const { hr, directory, people, duplicates, set } = await hrAndDirectory(['email'])
-      const has = { email: 'x' }
-      await hr.batch(upsert('identity', 'h', has))
-      await directory.batch(upsert('identity', 'd', has))
-      const names = Array.from({ length: 150 }, (_, index) => `h${index}`)
-      for (const batch of Object.values(Object.groupBy(names, (_, index) => index % batchCount))) {
-        await hr.batch(...(batch ?? []).map((name) => upsert('identity', name, has)))
-      }
-      await directory.batch(upsert('identity', 'd0', has))
-      const apart = ['d+h', 'd0', ...names].sort()
-      assert.deepEqual(await people(), apart)
-      await hr.batch(upsert('identity', 'h', { ...has, displayName: 'Ada' }))
-      assert.equal((await set({ bindsAccounts: false })).split, 0)
-      assert.deepEqual(await people(), apart)
-      const [{ identityIds }, ...others] = await duplicates()
-      assert.deepEqual([identityIds.length, others], [152, []])
-      await directory.batch(remove('identity', 'd'))
-      await hr.batch(...['h', ...names.slice(1)].map((name) => remove('identity', name)))
-      assert.equal((await set({ bindsAccounts: true })).merged, 1)
-      assert.deepEqual([await people(), await duplicates()], [['d0+h0'], []])
-    })
-  }
-
   it('hide the nin of duplicates, of one connector too', async () => {
     const tenant = await newTenant(service)
     const hr = await tenant.addConnector('HR')

@@ -108,10 +108,6 @@ const SENT_KEYS: Readonly<Record<string, readonly string[]>> = {
 export const joinKeyProperties = (key: string): readonly string[] =>
   SENT_KEYS[key] ?? [key.includes('/') ? `c.foldedKeys[${JSON.stringify(key)}]` : `c.foldedKeys.${key}`]
 
-/** @param property One by which identities with the join key are found. */
-export const joinKeyValueAt = (property: string, key: string, { data, foldedKeys }: ConnectorObject): unknown =>
-  property.includes('foldedKeys') ? foldedKeys?.[key] : data[key]
-
 /** A `nin` with capitals that a version before folded ones were stored has written. */
 export const storedForms = (key: string, values: readonly string[]): string[] =>
   key === 'nin' ? [...new Set(values.flatMap((value) => [value, value.toUpperCase()]))] : [...values]

@@ -1,10 +1,5 @@
 import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
-import { MAX_SHARING_COUNT } from '../../domain/connectors/connector.ts'
-import {
-  type ConnectorObject,
-  REFERENCES,
-  type StoredConnectorObject,
-} from '../../domain/connectors/connector-object.ts'
+import { REFERENCES, type StoredConnectorObject } from '../../domain/connectors/connector-object.ts'
 import type {
   ConflictingIdentity,
   ConnectorObjectStore,
@@ -22,7 +17,6 @@ import {
   type ConnectorObjectDocument,
   documentWrite,
   joinKeyProperties,
-  joinKeyValueAt,
   parseTargetRow,
   referenceTarget,
   storedForms,
@@ -39,40 +33,24 @@ const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
  */
 export function cosmosConnectorObjectStore(container: Container): ConnectorObjectStore {
   /** Sends no query for an empty list. */
-  async function* pagesWhereIn(
+  const whereIn = async (
     tenantId: string,
     property: string,
     values: readonly string[],
     also: readonly string[] = [],
-  ): AsyncGenerator<Versioned<StoredConnectorObject>[]> {
-    if (values.length === 0) return
+  ) => {
+    if (values.length === 0) return []
     const query = `SELECT * FROM c WHERE ${[`ARRAY_CONTAINS(@values, ${property})`, ...also].join(' AND ')}`
     const parameters: SqlParameter[] = [{ name: '@values', value: [...values] }]
     const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
+    const found: Versioned<StoredConnectorObject>[] = []
     for await (const documents of queryDocuments<Stored<ConnectorObjectDocument>>(
       container,
       tenantId,
       { query, parameters },
       options,
     )) {
-      yield documents.map(versionedObject)
-    }
-  }
-  const whereIn = async (...found: Parameters<typeof pagesWhereIn>) =>
-    (await Array.fromAsync(pagesWhereIn(...found))).flat()
-  /** Begins again without a value as soon as it is a placeholder. */
-  async function withJoinKey(
-    tenantId: string,
-    property: string,
-    key: string,
-    values: readonly string[],
-  ): Promise<Versioned<StoredConnectorObject>[]> {
-    const found: Versioned<StoredConnectorObject>[] = []
-    for await (const page of pagesWhereIn(tenantId, property, values)) {
-      found.push(...page)
-      const placeholders = placeholdersOf(found, (object) => joinKeyValueAt(property, key, object))
-      const others = values.filter((value) => !placeholders.has(value))
-      if (others.length < values.length) return [...found, ...(await withJoinKey(tenantId, property, key, others))]
+      found.push(...documents.map(versionedObject))
     }
     return found
   }
@@ -98,7 +76,7 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     async identitiesByKeys(tenantId, values) {
       const found = await Promise.all(
         [...values].flatMap(([key, texts]) =>
-          joinKeyProperties(key).map((property) => withJoinKey(tenantId, property, key, storedForms(key, texts))),
+          joinKeyProperties(key).map((property) => whereIn(tenantId, property, storedForms(key, texts))),
         ),
       )
       return [...new Map(found.flat().map((object) => [object.value.id, object])).values()]
@@ -240,14 +218,4 @@ function counted(connectorId: string, requireOpen: OperationInput): Companions<C
       return [requireOpen, ...changeCounts(connectorId, differences)]
     },
   }
-}
-
-/** The values of a join key that too many live identities have. */
-function placeholdersOf(
-  found: readonly Versioned<StoredConnectorObject>[],
-  read: (object: ConnectorObject) => unknown,
-): ReadonlySet<unknown> {
-  const live = found.map(({ value }) => value).filter(({ deletedAtMs }) => deletedAtMs === undefined)
-  const sharing = [...Map.groupBy(live, read)].filter(([, { length }]) => length > MAX_SHARING_COUNT)
-  return new Set(sharing.map(([value]) => value))
 }

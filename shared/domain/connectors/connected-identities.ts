@@ -1,17 +1,13 @@
 import type { Versioned } from '../../kernel/versioned.ts'
-import { MAX_SHARING_COUNT } from './connector.ts'
 import { type DeriveId, ownCoreObjectId, type StoredConnectorObject } from './connector-object.ts'
 import type { ConnectorObjectLookup } from './connector-object-store.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { type JoinKeyValue, joinKeysInOrder, soughtKeyValues } from './join-keys.ts'
+import { type JoinKeyValue, soughtKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 
 type Found = Versioned<StoredConnectorObject>
 
-/**
- * Reads all identities connected to the written ones by shared join keys or core objects, directly or not. Of a join key
- * that more than `MAX_SHARING_COUNT` live ones share, more than that are read, and it leads to no others.
- */
+/** Reads all identities connected to the written ones by shared join keys or core objects, directly or not. */
 export async function connectedIdentities(
   tenantId: string,
   ids: readonly string[],
@@ -21,16 +17,6 @@ export async function connectedIdentities(
   { objects, deriveId }: { readonly objects: ConnectorObjectLookup; readonly deriveId: DeriveId },
 ): Promise<Found[]> {
   const known = new Map<string, Found>()
-  const sharing = new Map<string, number>()
-  const add = (object: Found) => {
-    const { id, deletedAtMs } = object.value
-    const isCounted = deletedAtMs === undefined && !known.has(id)
-    known.set(id, object)
-    for (const key of isCounted ? joinKeysInOrder(object.value, rules) : []) {
-      sharing.set(key, (sharing.get(key) ?? 0) + 1)
-    }
-  }
-  const leads = (key: string) => seen.has(`key ${key}`) && (sharing.get(key) ?? 0) <= MAX_SHARING_COUNT
   const seen = new Set<string>()
   const unseen = (kind: string, values: readonly string[]) =>
     values.flatMap((value) => {
@@ -57,9 +43,8 @@ export async function connectedIdentities(
       objects.identitiesByKeys(tenantId, soughtKeys),
       objects.ofCoreObjects(tenantId, cores),
     ])
-    for (const object of [...byKeys, ...byCoreObject]) add(object)
-    // Those whom only a placeholder finds are read to be counted.
-    const found = [...byKeys.filter(({ value }) => joinKeysInOrder(value, rules).some(leads)), ...byCoreObject]
+    const found = [...byKeys, ...byCoreObject]
+    for (const object of found) known.set(object.value.id, object)
     keys = keysOf(found)
     coreObjectIds = coreObjectsOf(found)
   }

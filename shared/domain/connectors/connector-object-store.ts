@@ -54,10 +54,7 @@ export interface ConnectorObjectLookup {
   referenceTargets(tenantId: string, ids: readonly string[]): Promise<ReferenceTarget[]>
   /** Returns the objects that contribute to one of these core objects, or did before they were soft-deleted. */
   ofCoreObjects(tenantId: string, coreObjectIds: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
-  /**
-   * Returns identities with one of these folded values of a join key, by key, soft-deleted ones included. Of a value that
-   * more than `MAX_SHARING_COUNT` live ones have, more than that are enough.
-   */
+  /** Returns identities with one of these folded values of a join key, by key, soft-deleted ones included. */
   identitiesByKeys(
     tenantId: string,
     values: ReadonlyMap<string, readonly string[]>,

@@ -28,12 +28,6 @@ const Authority = Described(
     'merged. Org units and relationships are refused with `ConnectorSupplementsOnly`; those sent before leave as if ' +
     'deleted, and return with `Full`. A change takes effect within a minute, as one of `bindsAccounts` does.',
 )
-/**
- * A value of a join key that more live identities have is a placeholder: it says of none of them who they are. Not all of
- * them need be known then.
- */
-export const MAX_SHARING_COUNT = 100
-
 const JoinOn = Described(
   Type.Array(
     Type.String({
@@ -48,8 +42,7 @@ const JoinOn = Described(
     '`directoryObjectId`). Texts compare as in searches, custom attributes by their type, and a list of one text as that ' +
     'text; a longer list is no key. A key counts between two identities when the connector of either lists it. The first ' +
     'key with a value on both sides decides, if it finds exactly one; otherwise none join, and `/coreobjects/duplicates` ' +
-    `lists them. A value that more than ${MAX_SHARING_COUNT} identities have is a placeholder, which joins none, and by ` +
-    'which none continues in another. Two different `nin` are never one person. Who has joined stays while a key ' +
+    'lists them. Two different `nin` are never one person. Who has joined stays while a key ' +
     'agrees. By the same keys, a deleted identity continues in another one of its connector. A change takes effect within a ' +
     'minute, as one of `bindsAccounts` does; `POST /connectors/{id}/plan` tells before whom it would concern. A key that no ' +
     'connector has listed before, that of a new connector too, joins no one until the service finds all identities by it, ' +

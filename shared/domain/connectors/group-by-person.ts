@@ -1,25 +1,12 @@
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import {
-  areOtherPeople,
-  foldedKey,
-  hasJoiningValue,
-  type JoinKeyValue,
-  joinKeyText,
-  joinKeyValues,
-} from './join-keys.ts'
+import { areOtherPeople, foldedKey, hasJoiningValue, type JoinKeyValue, joinKeyValues } from './join-keys.ts'
 
 /** An identity, with the core object to which it has belonged so far. */
 type Joinable = Pick<ConnectorObject, 'id' | 'connectorId' | 'data'> & { readonly coreObjectId?: string }
 
 /** Identities with one value of a join key that stay apart, because it does not say which of them are one person. */
 type JoinConflict<T> = { readonly key: string; readonly value: string; readonly identities: readonly T[] }
-
-/** With whether a join key, as a text, has a value that too many have. Others with it may be missing then. */
-export type GroupingRules = ConnectorRules & { isPlaceholder?(key: string): boolean }
-
-const isPlaceholder = (held: JoinKeyValue, rules: GroupingRules): boolean =>
-  rules.isPlaceholder?.(joinKeyText(held)) === true
 
 export type People<T> = {
   /** Each person's identities, those of connectors of full authority first, each by the age of its connector. */
@@ -38,7 +25,6 @@ export type People<T> = {
  * - Others join by the first key with a value on both sides. A value that two identities of one connector have, or that
  *   identities with different `nin` have beside one without, joins none, and ends the search of all that have it. A
  *   key by which not all identities are found yet joins no one: others with its value may be missing here.
- * - A placeholder joins none either, also where only one other identity here has it.
  * - Identities of supplementing connectors come last and change nothing in this: each belongs to the one person that its
  *   first key finds.
  *
@@ -47,7 +33,7 @@ export type People<T> = {
  */
 export function groupByPerson<T extends Joinable>(
   identities: readonly T[],
-  rules: GroupingRules,
+  rules: ConnectorRules,
   returning?: string,
 ): People<T> {
   let found = groupOnce(identities, rules, ({ id, coreObjectId }) => (id === returning ? undefined : coreObjectId))
@@ -63,7 +49,7 @@ export function groupByPerson<T extends Joinable>(
 /** @param heldBy Equal for the identities of one person so far; undefined for one that belongs to no person yet. */
 function groupOnce<T extends Joinable>(
   identities: readonly T[],
-  rules: GroupingRules,
+  rules: ConnectorRules,
   heldBy: (identity: T) => string | undefined,
 ): People<T> {
   const { full = [], supplementing = [] } = Object.groupBy(identities.toSorted(byAge(rules)), ({ connectorId }) =>
@@ -81,8 +67,7 @@ function groupOnce<T extends Joinable>(
   for (const { key, groups } of sharing) {
     if (!rules.findsBy(key)) continue
     for (const [value, group] of groups) {
-      if (joinGroup(group, grouping, decided, isPlaceholder({ key, value }, rules)))
-        conflicts.push({ key, value, identities: group })
+      if (joinGroup(group, grouping, decided)) conflicts.push({ key, value, identities: group })
     }
   }
   const people = grouping.people().map((person) => [...person])
@@ -100,11 +85,8 @@ const byAge =
   (left: Pick<Joinable, 'id' | 'connectorId'>, right: Pick<Joinable, 'id' | 'connectorId'>): number =>
     rankOf(left.connectorId) - rankOf(right.connectorId) || (left.id < right.id ? -1 : 1)
 
-/**
- * The identities of each value of a key that counts between them: of several connectors, if one of these lists it. Of a
- * placeholder, one that does can be missing here.
- */
-function groupsWith<T extends Joinable>(key: string, identities: readonly T[], rules: GroupingRules): [string, T[]][] {
+/** The identities of each value of a key that counts between them: of several connectors, if one of these lists it. */
+function groupsWith<T extends Joinable>(key: string, identities: readonly T[], rules: ConnectorRules): [string, T[]][] {
   const byValue = new Map<string, T[]>()
   for (const identity of identities) {
     const value = hasJoiningValue(identity, key, rules) ? foldedKey(identity.data, key, rules) : undefined
@@ -113,8 +95,7 @@ function groupsWith<T extends Joinable>(key: string, identities: readonly T[], r
     if (group === undefined) byValue.set(value, [identity])
     else group.push(identity)
   }
-  const isListed = ({ connectorId }: T) => rules.joinsOn(connectorId, key)
-  return [...byValue].filter(([value, group]) => isPlaceholder({ key, value }, rules) || group.some(isListed))
+  return [...byValue].filter(([, group]) => group.some(({ connectorId }) => rules.joinsOn(connectorId, key)))
 }
 
 /** People while they are put together. */
@@ -183,12 +164,7 @@ function keepTogether<T extends Joinable>(
  * @param decided Identities whose search has ended. Those of the group are added, unless they can be none of the others.
  * @returns Whether the group is a conflict.
  */
-function joinGroup<T extends Joinable>(
-  group: readonly T[],
-  grouping: Grouping<T>,
-  decided: Set<T>,
-  hasPlaceholder: boolean,
-): boolean {
+function joinGroup<T extends Joinable>(group: readonly T[], grouping: Grouping<T>, decided: Set<T>): boolean {
   const people = new Set(group.map((identity) => grouping.personOf(identity)))
   const related = group.filter((identity) =>
     group.some(
@@ -199,11 +175,10 @@ function joinGroup<T extends Joinable>(
   )
   if (people.size === 1 || related.length === 0) {
     for (const identity of related) decided.add(identity)
-    return hasPlaceholder || isAmbiguous(group)
+    return isAmbiguous(group)
   }
   const isOpen = related.some((identity) => !decided.has(identity))
   const isClear =
-    !hasPlaceholder &&
     !isAmbiguous(group.filter((identity) => related.includes(identity))) &&
     related.every((identity) => related.every((other) => grouping.canBeOne(identity, other)))
   for (const identity of related) decided.add(identity)
@@ -224,7 +199,7 @@ function personOfSupplement<T extends Joinable>(
   { identity, heldBy }: { readonly identity: T; heldBy(identity: T): string | undefined },
   supplementing: readonly T[],
   people: T[][],
-  rules: GroupingRules,
+  rules: ConnectorRules,
   conflicts: JoinConflict<T>[],
 ): T[] | undefined {
   const keys = joinKeyValues(identity.data, rules)
@@ -247,7 +222,7 @@ function personOfSupplement<T extends Joinable>(
     const found = people.filter((person) => agrees(person, held))
     if (found.length === 0) continue
     const likeIt = supplementing.filter((other) => other.connectorId === identity.connectorId && has(other, held))
-    if (found.length === 1 && likeIt.length === 1 && !isPlaceholder(held, rules)) return found[0]
+    if (found.length === 1 && likeIt.length === 1) return found[0]
     const carriers = found.flatMap((person) => carriersOf(person).filter((other) => has(other, held)))
     conflicts.push({ ...held, identities: [...carriers, ...likeIt] })
     return undefined

@@ -1,4 +1,3 @@
-import { MAX_SHARING_COUNT } from './connector.ts'
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { areOtherPeople, isKeyOfOnePerson, joinKeysInOrder, rekeyingKeysOf } from './join-keys.ts'
@@ -18,8 +17,6 @@ export class IdentityIndex {
    * soft-deleted ones are not assigned to others, except to the same person under a new external id.
    */
   readonly #idsByKey = new Map<string, Set<string>>()
-  /** Join keys as texts that have been placeholders. They stay so: others who have them may be missing here. */
-  readonly #placeholders = new Set<string>()
   /** What was replaced since `begin`, in order; undefined for a new identity. */
   readonly #replaced: [id: string, before: Identity | undefined][] = []
   readonly #rules: ConnectorRules
@@ -35,11 +32,6 @@ export class IdentityIndex {
   /** The identities with these ids, which must be known. */
   ofIds(ids: Iterable<string>): Identity[] {
     return [...ids].map((id) => this.#identities.get(id) as Identity)
-  }
-
-  /** @param key A join key as a text. */
-  isPlaceholder(key: string): boolean {
-    return this.#placeholders.has(key)
   }
 
   /** The live identities in a core object. */
@@ -68,7 +60,7 @@ export class IdentityIndex {
    * that certainly are other people do not count.
    */
   onlyLiveLike(identity: Identity): Identity | undefined {
-    const live = this.#sameKey(identity, this.#rekeyingKeysOf(identity))
+    const live = this.#sameKey(identity, rekeyingKeysOf(identity, this.#rules))
     return live.length === 1 ? live[0] : undefined
   }
 
@@ -76,8 +68,8 @@ export class IdentityIndex {
    * The deleted identities of its connector that had the keys of an identity.
    * @param among Join keys as texts: others do not count. Default: all that the identity has.
    */
-  deletedLike(identity: Identity, among: readonly string[] = this.#rekeyingKeysOf(identity)): Identity[] {
-    const keys = this.#rekeyingKeysOf(identity).filter((key) => among.includes(key))
+  deletedLike(identity: Identity, among: readonly string[] = rekeyingKeysOf(identity, this.#rules)): Identity[] {
+    const keys = rekeyingKeysOf(identity, this.#rules).filter((key) => among.includes(key))
     return this.#sameKey(
       identity,
       keys.map((key) => formerKeyOf(identity, key)),
@@ -86,12 +78,8 @@ export class IdentityIndex {
 
   /** Whether two identities of a connector share a key that no two people have. */
   shareKeyOfOnePerson(left: Identity, right: Identity): boolean {
-    const keys = this.#rekeyingKeysOf(left).filter(isKeyOfOnePerson)
-    return this.#rekeyingKeysOf(right).some((key) => keys.includes(key))
-  }
-
-  #rekeyingKeysOf(identity: Identity): string[] {
-    return rekeyingKeysOf(identity, this.#rules).filter((key) => !this.isPlaceholder(key))
+    const keys = rekeyingKeysOf(left, this.#rules).filter(isKeyOfOnePerson)
+    return rekeyingKeysOf(right, this.#rules).some((key) => keys.includes(key))
   }
 
   /**
@@ -109,16 +97,12 @@ export class IdentityIndex {
     return []
   }
 
-  /**
-   * Returns the ids of all live identities connected to the starts by shared keys or core objects, directly or not. A
-   * placeholder connects none.
-   */
+  /** Returns the ids of all live identities connected to the starts by shared keys or core objects, directly or not. */
   connectedTo(starts: readonly Identity[]): string[] {
     const found = new Set<string>()
     const keys = new Set(starts.flatMap((start) => sharedBy(start, this.#rules)))
     // Also those that are added meanwhile.
     for (const key of keys) {
-      if (this.isPlaceholder(key)) continue
       for (const identity of this.ofIds(this.#withKey(key))) {
         found.add(identity.id)
         for (const other of sharedBy(identity, this.#rules)) keys.add(other)
@@ -156,10 +140,6 @@ export class IdentityIndex {
     if (typeof identity === 'string') return
     this.#identities.set(id, identity)
     for (const key of indexKeysOf(identity, this.#rules)) this.#withKey(key).add(id)
-    if (!isLiveIdentity(identity)) return
-    for (const key of joinKeysInOrder(identity, this.#rules)) {
-      if (this.#withKey(key).size > MAX_SHARING_COUNT) this.#placeholders.add(key)
-    }
   }
 }
 

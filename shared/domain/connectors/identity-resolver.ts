@@ -1,7 +1,7 @@
 import { Carriers } from './carriers.ts'
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { type GroupingRules, groupByPerson, type People } from './group-by-person.ts'
+import { groupByPerson, type People } from './group-by-person.ts'
 import { type Identity, IdentityIndex, isLiveIdentity, type WrittenIdentity } from './identity-index.ts'
 import { exceedsCoreObject } from './merged-core-object.ts'
 import { type CoreObjectIds, OwnCoreObjects } from './own-core-objects.ts'
@@ -32,7 +32,7 @@ type IdentityResolverDependencies = CoreObjectIds & { readonly rules: ConnectorR
 /**
  * Assigns identities to core objects: identities of the same person share one. It holds the written identities as the
  * decisions so far leave them, and must also hold every identity that shares a join key or a core object with one of
- * them. Of a join key that more than `MAX_SHARING_COUNT` share, more than that are enough.
+ * them.
  */
 export class IdentityResolver {
   readonly #deps: IdentityResolverDependencies
@@ -40,14 +40,12 @@ export class IdentityResolver {
   readonly #carriers: Carriers
   readonly #ownCoreObjects: OwnCoreObjects
   readonly #replaced: ReplacedIdentities
-  readonly #grouping: GroupingRules
 
   constructor(identities: Iterable<ConnectorObject>, deps: IdentityResolverDependencies) {
     this.#deps = deps
     this.#index = new IdentityIndex(deps.rules)
     this.#carriers = new Carriers(this.#index, deps.rules)
     this.#replaced = new ReplacedIdentities(this.#index, this.#carriers, deps)
-    this.#grouping = { ...deps.rules, isPlaceholder: (key) => this.#index.isPlaceholder(key) }
     const all = [...identities]
     for (const identity of all) this.#index.put(identity)
     this.#ownCoreObjects = new OwnCoreObjects(all, this.#index, deps)
@@ -119,7 +117,7 @@ export class IdentityResolver {
     const identities = [...new Set([...starts, ...this.#index.ofIds(this.#index.connectedTo(starts))])].filter(
       isLiveIdentity,
     )
-    const { people, unmatched, conflicts } = groupByPerson(identities, this.#grouping, returning)
+    const { people, unmatched, conflicts } = groupByPerson(identities, this.#deps.rules, returning)
     const carried = Map.groupBy(
       identities.filter((identity) => this.#carriers.includes(identity)),
       ({ coreObjectId }) => coreObjectId,

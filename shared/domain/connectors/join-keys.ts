@@ -49,7 +49,7 @@ export function soughtKeyValues(data: ObjectData, rules: ConnectorRules): JoinKe
 
 /** Returns the join keys that the identity has, as texts. */
 export const joinKeysInOrder = ({ data }: WithKeys, rules: ConnectorRules): string[] =>
-  joinKeyValues(data, rules).map(joinKeyText)
+  joinKeyValues(data, rules).map(textOf)
 
 /**
  * Returns the join keys by which an identity of the same connector is the same person: those that the connector lists and
@@ -61,7 +61,7 @@ export function rekeyingKeysOf({ connectorId, data }: WithKeys, rules: Connector
   return joinKeyValues(data, rules)
     .filter(({ key }) => rules.joinsOn(connectorId, key) && rules.findsBy(key))
     .filter(({ key }) => key !== ACCOUNT || rules.bindsAccounts(connectorId))
-    .map(joinKeyText)
+    .map(textOf)
 }
 
 /** Colleagues share none of these keys: two records that do are one person, however long both are live. */
@@ -70,7 +70,7 @@ const KEYS_OF_ONE_PERSON = ['nin', ACCOUNT, 'employeeNumber']
 /** @param text A join key with its value, as a text. */
 export const isKeyOfOnePerson = (text: string): boolean => KEYS_OF_ONE_PERSON.some((key) => text.startsWith(`${key} `))
 
-export const joinKeyText = ({ key, value }: JoinKeyValue): string => `${key} ${value}`
+const textOf = ({ key, value }: JoinKeyValue): string => `${key} ${value}`
 
 /** Join keys whose values are looked up as they were sent: identities have had them since before others existed. */
 export const KEYS_AS_SENT: readonly string[] = ['nin', ACCOUNT]

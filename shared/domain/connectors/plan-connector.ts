@@ -1,16 +1,10 @@
 import { type Static, Type } from 'typebox'
 import type { CooperativeScheduler, Task } from '../../kernel/cooperative-scheduler.ts'
 import { Closed, Described } from '../../kernel/schema.ts'
-import {
-  type Connector,
-  type ConnectorStore,
-  type ConnectorUpdate,
-  MAX_SHARING_COUNT,
-  requireConnector,
-} from './connector.ts'
+import { type Connector, type ConnectorStore, type ConnectorUpdate, requireConnector } from './connector.ts'
 import type { ConnectorObjectStore, JoiningIdentity } from './connector-object-store.ts'
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
-import { type GroupingRules, groupByPerson } from './group-by-person.ts'
+import { groupByPerson } from './group-by-person.ts'
 import { joinKeysInOrder } from './join-keys.ts'
 
 const Count = Type.Integer({ minimum: 0 })
@@ -62,41 +56,31 @@ function* planTask(
   after: ConnectorRules,
 ): Task<ConnectorPlan> {
   const plan = { merged: 0, split: 0, losingAccount: 0, gainingAccount: 0, added: 0, removed: 0 }
-  const sharing = new Map<string, number>()
-  for (const identity of identities) {
+  for (const connected of yield* connectedGroups(identities, [before, after])) {
     yield
-    for (const key of joinKeysInOrder(identity, after)) sharing.set(key, (sharing.get(key) ?? 0) + 1)
-  }
-  const isPlaceholder: IsPlaceholder = (key) => (sharing.get(key) ?? 0) > MAX_SHARING_COUNT
-  for (const connected of yield* connectedGroups(identities, [before, after], isPlaceholder)) {
-    yield
-    const change = planOf(connected, before, { ...after, isPlaceholder })
+    const change = planOf(connected, before, after)
     for (const name of Object.keys(plan) as (keyof ConnectorPlan)[]) plan[name] += change[name]
   }
   return plan
 }
 
-type IsPlaceholder = (key: string) => boolean
-
-/** The identities that share join keys or core objects, directly or not. A placeholder connects none. */
+/** The identities that share join keys or core objects, directly or not. */
 function* connectedGroups(
   identities: readonly JoiningIdentity[],
   rules: readonly ConnectorRules[],
-  isPlaceholder: IsPlaceholder,
 ): Task<JoiningIdentity[][]> {
-  const connecting = (identity: JoiningIdentity) => keysOf(identity, rules).filter((key) => !isPlaceholder(key))
   const groupOf = new Map<string, JoiningIdentity[]>()
   const groups = new Set<JoiningIdentity[]>()
   for (const identity of identities) {
     yield
-    const shared = connecting(identity)
+    const shared = keysOf(identity, rules)
     const joined = new Set(shared.flatMap((key) => [groupOf.get(key) ?? []].filter((group) => group.length > 0)))
     const [largest = [], ...others] = [...joined].sort((left, right) => right.length - left.length)
     for (const group of others) {
       groups.delete(group)
       for (const member of group) {
         largest.push(member)
-        for (const key of connecting(member)) groupOf.set(key, largest)
+        for (const key of keysOf(member, rules)) groupOf.set(key, largest)
       }
     }
     largest.push(identity)
@@ -111,7 +95,7 @@ const keysOf = (identity: JoiningIdentity, rules: readonly ConnectorRules[]): st
   ...rules.flatMap((rule) => joinKeysInOrder(identity, rule)),
 ]
 
-function planOf(connected: readonly JoiningIdentity[], before: ConnectorRules, after: GroupingRules): ConnectorPlan {
+function planOf(connected: readonly JoiningIdentity[], before: ConnectorRules, after: ConnectorRules): ConnectorPlan {
   const now = Map.groupBy(connected, ({ coreObjectId }) => coreObjectId)
   const exists = new Set(
     [...now].flatMap(([id, identities]) => (identities.some((identity) => carries(identity, before)) ? [id] : [])),
