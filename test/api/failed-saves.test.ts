@@ -77,6 +77,22 @@ describe('Memberships that end together', () => {
 })
 
 describe('Memberships that end beside one that cannot be saved', () => {
+  it('end in another collection of which five cannot be saved', async () => {
+    const endsAtMs = fixture.nowMs() + 3_600_000
+    const body = { endsAt: new Date(endsAtMs).toISOString() }
+    const [failing, other] = [await linkedWith(await person(), body), await linkedWith(await person(), body)]
+    for (let count = 0; count < 5; count += 1) await submit(await person(), failing, body)
+    fixture.pass(3_700)
+    const save: Save = async (changes) => {
+      if (changes.some(({ after }) => after.collectionId === failing)) throw new Error('Too large')
+      return fixture.deps.requests.save(changes)
+    }
+    const deps = { ...fixture.deps, requests: { ...fixture.deps.requests, save } }
+    await assert.rejects(applyDeadlines({ tenantId, dueAtMs: endsAtMs }, deps), /Too large/)
+    assert.deepEqual(await results(other), [])
+    await applyDeadlines({ tenantId, dueAtMs: endsAtMs }, fixture.deps)
+  })
+
   for (const where of ['in its collection', 'in another collection']) {
     it(`end ${where}`, async () => {
       const endsAtMs = fixture.nowMs() + 3_600_000

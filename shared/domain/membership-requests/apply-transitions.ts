@@ -24,7 +24,7 @@ type Save = (changes: readonly RequestChange[]) => Promise<unknown>
 /** Attempts for one request that concurrent actions change at the same time. */
 const MAX_ATTEMPTS = 5
 
-/** More requests that cannot be saved are a sign that none can. */
+/** More requests of a collection that cannot be saved are a sign that none of it can; more collections, that none can. */
 const MAX_FAILURES = 5
 
 /** Requests read concurrently. The store combines concurrent reads into batches. */
@@ -68,16 +68,17 @@ export async function applyTransitions(
   }
   const decide: DecideChange = (before) => changeBy(decideOn, before, attribution)
   const changes = requests.flatMap((before) => decide(before) ?? [])
-  const failures: unknown[] = []
-  const batches = [...Map.groupBy(changes, ({ after }) => after.collectionId).values()].flatMap((ofOne) =>
-    deps.requests.batches(ofOne),
-  )
-  for (const batch of batches) {
-    await saveBatch(batch, decide, save, deps, failures)
+  const failures: unknown[][] = []
+  for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
+    const ownFailures: unknown[] = []
+    for (const batch of deps.requests.batches(ofOne)) {
+      if (ownFailures.length < MAX_FAILURES) await saveBatch(batch, decide, save, deps, ownFailures)
+    }
+    if (ownFailures.length > 0) failures.push(ownFailures)
     if (failures.length >= MAX_FAILURES) break
   }
   await notifyMembershipChanges(first.value.tenantId, changedCollections, deps)
-  if (failures.length > 0) throw failures[0]
+  if (failures.length > 0) throw failures[0]?.[0]
 }
 
 /** Whether the change joins or leaves a collection, or gives a membership to another identity. */
