@@ -183,7 +183,7 @@ describe('The near end of a membership is told', () => {
     requestIn('Joined', { requesterId: 'ola', endsAt: END, endingTold: { endsAt: END, at: LATER }, ...changes })
 
   it('to the member, with the end', async () => {
-    const { letters } = await lettersOf({ type: 'request.ending', request: member() })
+    const { letters } = await lettersOf({ type: 'request.ending', time: LATER, request: member() })
     const item = { kind: 'MembershipEnding', collectionName: 'Choir', endsAtMs: Date.parse(END), path: '/me' }
     assert.deepEqual(letters, [{ to: { kind: 'person', identityId: 'ola' }, item }])
   })
@@ -191,19 +191,28 @@ describe('The near end of a membership is told', () => {
   it('not when it was put off, has passed, or the membership has ended', async () => {
     const { endsAt: _end, ...endless } = member()
     for (const request of [member({ endsAt: '2030-02-01T00:00:00.000+00:00' }), endless, member({ status: 'Left' })]) {
-      assert.deepEqual((await lettersOf({ type: 'request.ending', request })).told, [])
+      assert.deepEqual((await lettersOf({ type: 'request.ending', time: LATER, request })).told, [])
     }
     const { endingTold: _told, ...untold } = member()
-    assert.deepEqual((await lettersOf({ type: 'request.ending', request: untold })).told, [])
-    const past = { type: 'request.ending', request: member() }
+    assert.deepEqual((await lettersOf({ type: 'request.ending', time: LATER, request: untold })).told, [])
+    const past = { type: 'request.ending', time: LATER, request: member() }
     assert.deepEqual((await lettersOf({ ...past, nowMs: Date.parse(END) })).told, [])
     assert.equal((await lettersOf({ ...past, nowMs: Date.parse(END) - 1 })).told.length, 1)
   })
 
+  it('not again for an end that was put off, when the new one is told', async () => {
+    const earlier = { type: 'request.ending', time: WAITS, request: member() }
+    assert.deepEqual((await lettersOf(earlier)).told, [])
+  })
+
   it('later while the member is deleted, until the membership has ended or moved', async () => {
     const gone = { requesterId: 'gone' }
-    assert.equal((await lettersOf({ type: 'request.ending', request: member(gone) })).isLater, true)
-    const { told, isLater } = await lettersOf({ type: 'request.ending', request: member({ ...gone, status: 'Left' }) })
+    assert.equal((await lettersOf({ type: 'request.ending', time: LATER, request: member(gone) })).isLater, true)
+    const { told, isLater } = await lettersOf({
+      type: 'request.ending',
+      time: LATER,
+      request: member({ ...gone, status: 'Left' }),
+    })
     assert.deepEqual([told, isLater], [[], false])
   })
 })

@@ -91,9 +91,11 @@ async function approverLetters(
 /** The view with a person's own requests and memberships. */
 const OWN_PATH = '/me'
 
-function endingLetters({ request, collection, sources }: Case): Letter[] {
+function endingLetters({ event, request, collection, sources }: Case): Letter[] {
   const { status, endsAt, endingTold } = request
   if (status !== 'Joined' || endsAt === undefined || endsAt !== endingTold?.endsAt) return []
+  // Of an earlier end, which was put off: a mail that is sent twice must not change, and the present end has its own event.
+  if (event.time !== endingTold.at) return []
   const endsAtMs = Date.parse(endsAt)
   if (endsAtMs <= sources.nowMs) return []
   const item = { kind: 'MembershipEnding', collectionName: collection.name, endsAtMs, path: OWN_PATH } as const
