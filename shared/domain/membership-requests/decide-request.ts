@@ -6,7 +6,14 @@ import { askedExtension, waitingPart, waitingSinceMs, withDecidedExtension } fro
 import { type AppliedPolicy, type ApprovalGate, gatesOf } from './join-policy.ts'
 import { LIVE_STATUSES, type MembershipRequest, OPEN_STATUSES, type RequestStatus } from './membership-request.ts'
 import { withReminder, withTold } from './reminders.ts'
-import { type Step as RequestStep, withAdmission, withFinalStatus, withMembership, withStatus } from './request-step.ts'
+import {
+  isLifecycleFull,
+  type Step as RequestStep,
+  withAdmission,
+  withFinalStatus,
+  withMembership,
+  withStatus,
+} from './request-step.ts'
 import { SYSTEM_NOTES } from './system-notes.ts'
 
 /** The actor of an action: the id recorded in the lifecycle, and the core identity that the rules apply to. */
@@ -60,12 +67,6 @@ export type RequestOutcome =
         | 'NotEligible'
         | 'NoApprover'
     }
-
-/**
- * A membership can be extended any number of times, with notes each time. The limit leaves room for what the service adds
- * to the document, which has at most 2 MB: a membership must always be able to end.
- */
-const LIFECYCLE_LIMIT_BYTES = 256 * 1024
 
 /** The statuses in which each action is allowed. */
 const ALLOWED_STATUSES: Readonly<Record<RequestAction['kind'], readonly RequestStatus[]>> = {
@@ -160,7 +161,7 @@ function extend(request: MembershipRequest, { notes, endsAt = '' }: RequestActio
   if (facts.mayExtend !== true) return refuse('NotRequester')
   if (request.endsAt === undefined || Date.parse(endsAt) <= Date.parse(request.endsAt)) return refuse('EndNotLater')
   if (!facts.isEligible) return refuse('NotEligible')
-  if (Buffer.byteLength(JSON.stringify(request.lifecycle)) > LIFECYCLE_LIMIT_BYTES) return refuse('LifecycleTooLarge')
+  if (isLifecycleFull(request)) return refuse('LifecycleTooLarge')
   const [gate] = gatesOf(policy)
   if (gate !== undefined && facts.approverCount(gate) === 0) return refuse('NoApprover')
   const asking = { requestedBy: step.actorId, requestedAt: step.at }

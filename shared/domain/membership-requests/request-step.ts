@@ -17,6 +17,16 @@ export type Step = {
 
 export type EntryDetails = { readonly gate?: ApprovalGate; readonly notes?: string | undefined }
 
+/**
+ * A membership can be extended any number of times, with notes each time. The limit leaves room for what the service adds
+ * to the document, which has at most 2 MB: a membership must always be able to end.
+ */
+const LIFECYCLE_LIMIT_BYTES = 256 * 1024
+
+/** Whether a person can add no entry to the lifecycle any more. */
+export const isLifecycleFull = ({ lifecycle }: Pick<MembershipRequest, 'lifecycle'>): boolean =>
+  Buffer.byteLength(JSON.stringify(lifecycle)) > LIFECYCLE_LIMIT_BYTES
+
 /** The request in another status, with one more entry in its lifecycle. */
 export function withStatus(
   status: RequestStatus,
