@@ -2,8 +2,7 @@ import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { StoredEvent } from '../events/event-types.ts'
 import { type ApproverSources, approversAt } from '../membership-requests/approvers.ts'
-import { gateOf } from '../membership-requests/decide-request.ts'
-import { waitingPart, waitingSinceMs } from '../membership-requests/extension.ts'
+import { gateOf, waitingPart, waitingSinceMs } from '../membership-requests/extension.ts'
 import { policyOf } from '../membership-requests/join-policy.ts'
 import {
   isLive,

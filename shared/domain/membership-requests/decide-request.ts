@@ -2,7 +2,7 @@ import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { approvalAt, approvalsOf, gateAfterApproval, isSameGate, remainingGates } from './approvals.ts'
 import { deadlineOf, isOverdue } from './ends.ts'
-import { askedExtension, waitingPart, waitingSinceMs, withDecidedExtension } from './extension.ts'
+import { askedExtension, gateOf, waitingPart, waitingSinceMs, withDecidedExtension } from './extension.ts'
 import { type AppliedPolicy, type ApprovalGate, gatesOf } from './join-policy.ts'
 import { LIVE_STATUSES, type MembershipRequest, OPEN_STATUSES, type RequestStatus } from './membership-request.ts'
 import { withReminder, withTold } from './reminders.ts'
@@ -166,12 +166,6 @@ function extend(request: MembershipRequest, { notes, endsAt = '' }: RequestActio
   if (gate !== undefined && facts.approverCount(gate) === 0) return refuse('NoApprover')
   const asking = { requestedBy: step.actorId, requestedAt: step.at }
   return next(withDecidedExtension(request, atGate(gate, askedExtension(request, endsAt), step, notes), asking))
-}
-
-/** The gate where the request, or its extension, waits; undefined when the policy no longer has it. */
-export function gateOf(request: MembershipRequest, policy: AppliedPolicy): ApprovalGate | undefined {
-  const currentGate = waitingPart(request)?.currentGate
-  return gatesOf(policy).find(({ order, type }) => order === currentGate?.order && type === currentGate.type)
 }
 
 /** Actor and time of the action, the policy, and what it means for the request. */

@@ -1,4 +1,5 @@
 import { laterEnd } from './ends.ts'
+import { type AppliedPolicy, type ApprovalGate, gatesOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
 
 /**
@@ -46,4 +47,10 @@ export function withDecidedExtension(
   const placed = { currentGate, ...(gateApprovers && { gateApprovers }), approvals, policyVersion }
   const extension = { endsAt, requestedBy, requestedAt, ...placed }
   return { ...after, extension, ...(reminder === undefined ? {} : { reminder }) }
+}
+
+/** The gate where the request, or its extension, waits; undefined when the policy no longer has it. */
+export function gateOf(request: MembershipRequest, policy: AppliedPolicy): ApprovalGate | undefined {
+  const currentGate = waitingPart(request)?.currentGate
+  return gatesOf(policy).find(({ order, type }) => order === currentGate?.order && type === currentGate.type)
 }

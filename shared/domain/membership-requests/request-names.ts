@@ -1,7 +1,7 @@
 import type { Collection } from '../collections/collection.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import { namedApproversAt } from './approvers.ts'
-import { gateOf } from './decide-request.ts'
+import { gateOf } from './extension.ts'
 import { policyOf } from './join-policy.ts'
 import type { MembershipRequest, MembershipRequestDto } from './membership-request.ts'
 
