@@ -43,16 +43,19 @@ const OVERLAP_MS = 60 * 60 * 1000
 /** With more changed objects, all core objects are audited: a complete audit continues in further messages. */
 const MAX_CHANGED_COUNT = 5000
 
+/** Of more identities that join keys leave apart, the others are audited with all core objects. */
+const MAX_CONFLICTING_COUNT = 1000
+
 type ScopeDependencies = {
-  readonly objects: Pick<ConnectorObjectStore, 'coreObjectsReferringTo'>
+  readonly objects: Pick<ConnectorObjectStore, 'coreObjectsReferringTo' | 'conflicting'>
   readonly audits: CoreObjectAudits
 }
 
 /**
  * The core objects that can differ from their contributions because of writes since the last audit: those that were
- * written, and those whose contributions, or objects that these refer to, were written. Undefined when all must be
- * audited: in the first audit of a tenant, at least every 84 days, after a change of a connector, and after many
- * changes.
+ * written, those whose contributions, or objects that these refer to, were written, and those of identities that join keys
+ * leave apart: two writes at once can end their conflict without seeing each other. Undefined when all must be audited:
+ * in the first audit of a tenant, at least every 84 days, after a change of a connector, and after many changes.
  */
 export async function coreObjectsToAudit(
   tenantId: string,
@@ -64,7 +67,8 @@ export async function coreObjectsToAudit(
   // The rules by which all objects are merged may have changed.
   if (connectors.some(({ updatedAt }) => Date.parse(updatedAt) >= sinceMs)) return
   const sinceS = Math.floor(sinceMs / 1000)
-  const [changed, written] = await Promise.all([
+  const [conflicting, changed, written] = await Promise.all([
+    deps.objects.conflicting(tenantId),
     deps.audits.connectorObjectsSince(tenantId, sinceS, MAX_CHANGED_COUNT + 1),
     deps.audits.coreObjectsSince(tenantId, sinceS, MAX_CHANGED_COUNT + 1),
   ])
@@ -80,7 +84,9 @@ export async function coreObjectsToAudit(
     ),
   )
   const ids = new Set([...written, ...changed.flatMap(({ coreObjectIds }) => coreObjectIds), ...referring.flat()])
-  return ids.size > MAX_CHANGED_COUNT ? undefined : [...ids]
+  if (ids.size > MAX_CHANGED_COUNT) return
+  for (const { coreObjectId } of conflicting.slice(0, MAX_CONFLICTING_COUNT)) ids.add(coreObjectId)
+  return [...ids]
 }
 
 type AuditBasis = {

@@ -87,6 +87,17 @@ export class PeopleModel {
       .map((other) => other.id)
   }
 
+  /** Takes as one who were one for a moment. */
+  wereOne(people: Iterable<readonly string[]>): void {
+    for (const person of people) {
+      const { joined = [], others = [] } = Object.groupBy(this.#people, (each) =>
+        each.some((id) => person.includes(id)) ? 'joined' : 'others',
+      )
+      this.#people = [[...new Set([...person, ...joined.flat()])], ...others]
+    }
+    this.#regroup()
+  }
+
   change(connector: number, settings: ModelConnector): void {
     this.#connectors[connector] = settings
     this.#regroup()

@@ -70,14 +70,23 @@ async function performWrite(
   await tenant.work(fault, (service) => tenant.send(connector, [write], service), meanwhile)
   if (hasFaults && duringEvaluation !== undefined) await tenant.evaluate(duringEvaluation)
   await tenant.followed()
-  // After an interrupted write, people whom another one has written meanwhile are joined by the next daily audit.
-  if (fault?.kind === 'abandoned' || (fault !== undefined && crossing !== undefined)) await tenant.auditedDaily()
+  // After an interrupted write, people whom another one has written meanwhile are joined by the next daily audit, and so
+  // are those whose conflict two writes have ended at once.
+  const endsConflict =
+    crossing !== undefined &&
+    outcome.canEndConflict(connector, write) &&
+    outcome.canEndConflict(crossing.connector, crossing.write)
+  const isInterrupted = fault !== undefined && (fault.kind === 'abandoned' || crossing !== undefined)
+  if (isInterrupted || endsConflict) await tenant.auditedDaily()
   const crossed = crossing === undefined ? [] : [changed(outcome, own), changed(outcome, other)]
+  const once = crossed.flatMap((each) => each.people())
   return {
     outcomes: [
       changed(outcome, own, other),
       ...(crossing ? [changed(outcome, other, own)] : []),
       ...(fault?.kind === 'abandoned' ? [changed(outcome, other)] : []),
+      // Neither has seen the other, and the interrupted one has not looked again.
+      ...(crossing && fault ? [changed(outcome, own, other, (each) => each.wereOne(once))] : []),
     ],
     between: crossed,
     crossed,

@@ -75,6 +75,16 @@ export class PeopleOutcome {
     return new Map(double !== undefined && others.length === 0 ? [[id, double]] : [])
   }
 
+  /** Whether the write can end a conflict: those whom it leaves apart have no key in common with what it writes. */
+  canEndConflict(connector: number, { operation, externalId }: ObjectWrite): boolean {
+    return operation === 'delete' || this.#model.find(this.idOf(connector, externalId)) !== undefined
+  }
+
+  /** Takes as one who were one for a moment. */
+  wereOne(people: Iterable<readonly string[]>): void {
+    this.#model.wereOne(people)
+  }
+
   change(connector: number, settings: PeopleSettings): void {
     this.#settings[connector] = settings
     const { authority, ...others } = settings
