@@ -1,5 +1,6 @@
 import { chunk } from '../../kernel/chunk.ts'
 import { enqueueDelivery, enqueuePublishing } from '../../kernel/enqueue-messages.ts'
+import { timeLimit } from '../../kernel/invocation-time.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { CollectionSummary } from '../collections/collection-dependencies.ts'
@@ -15,9 +16,6 @@ import { eventOf, isOfMembers, receives, receivesMembers, type StoredEvent } fro
 import { eventsOfMembers } from './member-events.ts'
 import { COLLECTIONS_PER_MESSAGE_COUNT, enqueueMemberEvents } from './notify-member-events.ts'
 import { getsMembersSinceMs, isEnabled, type Subscription } from './subscription.ts'
-
-/** The rest is left to another message: an invocation must end well before `functionTimeout` in host.json. */
-const MAX_DURATION_MS = 2 * 60_000
 
 /** Events whose deliveries are stored together. */
 const EVENTS_PER_BATCH_COUNT = 100
@@ -54,12 +52,6 @@ export async function publishOutbox(
 export async function publishOutboxes(tenantId: string, deps: EventDependencies): Promise<void> {
   const isLate = timeLimit(deps)
   for (const source of EVENT_SOURCES) await publishOutbox(tenantId, source, deps, isLate)
-}
-
-/** Whether the time of an invocation that begins now is over. */
-function timeLimit({ nowMs }: Pick<EventDependencies, 'nowMs'>): () => boolean {
-  const startMs = nowMs()
-  return () => nowMs() - startMs > MAX_DURATION_MS
 }
 
 /** Publishes the changes of the members of collections. Costs one read without a subscription. */

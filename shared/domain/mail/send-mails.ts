@@ -1,4 +1,5 @@
 import { enqueueMails } from '../../kernel/enqueue-messages.ts'
+import { timeLimit } from '../../kernel/invocation-time.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { StoredEvent } from '../events/event-types.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
@@ -10,8 +11,6 @@ import type { MailItem } from './mail-item.ts'
 import { afterMail, deliveryOf, type Mailbox, newMailbox, withoutWaiting, withWaiting } from './mailbox.ts'
 import { renderMail } from './render-mail.ts'
 
-/** The rest of a tenant is left to another message: an invocation must end well before `functionTimeout` in host.json. */
-const MAX_DURATION_MS = 2 * 60_000
 /** Longer than an invocation sends mails. After a crash, the sweep has the rest sent. */
 const CLAIM_MS = 5 * 60_000
 const MAX_ATTEMPTS = 10
@@ -22,8 +21,7 @@ const MAX_ATTEMPTS = 10
  * @throws The fault when nothing can be sent now. What is left is due again.
  */
 export async function sendMails({ tenantId }: { readonly tenantId: string }, deps: MailDependencies): Promise<void> {
-  const startMs = deps.nowMs()
-  const isLate = () => deps.nowMs() - startMs > MAX_DURATION_MS
+  const isLate = timeLimit(deps)
   const sending = await openSending(tenantId, isLate, deps)
   for (;;) {
     const due = await deps.notices.due(tenantId, deps.nowMs())
