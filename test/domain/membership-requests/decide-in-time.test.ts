@@ -35,6 +35,15 @@ const decided = (
   facts: PolicyFacts = FACTS,
 ) => decideRequest(request, policy, facts, { actor: APPROVER, ...action }, NOW_MS)
 
+/** A membership whose lifecycle takes this many bytes in JSON. */
+function membershipOf(lifecycleBytes: number): MembershipRequest {
+  const { lifecycle } = membership()
+  const [first = assert.fail()] = lifecycle
+  const notesOf = (notes: string) => ({ lifecycle: [{ ...first, notes }, ...lifecycle.slice(1)] })
+  const bytes = Buffer.byteLength(JSON.stringify(notesOf('').lifecycle))
+  return membership(notesOf('x'.repeat(lifecycleBytes - bytes)))
+}
+
 /** The request after an action that is not refused. */
 function after(...given: Parameters<typeof decided>): MembershipRequest {
   const decision = decided(...given)
@@ -75,6 +84,8 @@ describe('A later end that is asked for', () => {
       'NotEligible',
     ],
     ['at a gate without approvers', () => membership(), TWO_GATES, noApprover, IN_TWENTY_DAYS, 'NoApprover'],
+    ['of a membership with 256 KB of entries', () => membershipOf(262_144), TWO_GATES, FACTS, IN_TWENTY_DAYS, 'next'],
+    ['with more than those', () => membershipOf(262_145), TWO_GATES, FACTS, IN_TWENTY_DAYS, 'LifecycleTooLarge'],
     ['without gates and approvers', () => membership(), NO_GATES, noApprover, IN_TWENTY_DAYS, 'next'],
     ['at a gate with an approver', () => membership(), TWO_GATES, FACTS, IN_TWENTY_DAYS, 'next'],
   ] as const) {

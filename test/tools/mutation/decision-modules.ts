@@ -33,6 +33,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/connectors/own-core-objects.ts',
     'shared/domain/connectors/replaced-identities.ts',
   ],
+  people: ['shared/domain/connectors/group-by-person.ts', 'shared/domain/connectors/told-apart.ts'],
   dispatch: ['shared/http/dispatch.ts', 'shared/http/match-route.ts'],
   tokens: ['shared/auth/token-verifier.ts', 'shared/auth/caller-admission.ts'],
   cursors: ['shared/http/paging.ts', 'shared/http/signed-texts.ts'],
