@@ -111,6 +111,8 @@ export type BatchState = {
   readonly guard: RemovalGuard
   /** Accounts whose removal a person has approved. */
   readonly approved: ReadonlySet<string>
+  /** The accounts of the held removals that a person has rejected. */
+  readonly rejected?: ReadonlySet<string>
 }
 
 export function planBatch(
@@ -158,7 +160,7 @@ export function planBatch(
 
 function guarded(
   due: readonly string[],
-  { job, link, guard, approved }: BatchState & { readonly job: { readonly userCountAtStart: number } },
+  { job, link, guard, approved, rejected }: BatchState & { readonly job: { readonly userCountAtStart: number } },
   accounts: ReadonlySet<string>,
   nowMs: number,
 ): RemovalDecision {
@@ -166,6 +168,7 @@ function guarded(
     {
       due,
       approved,
+      ...(rejected && { rejected }),
       recentlyRemoved: removedRecently(link.recentWrites, nowMs),
       window: link.removalWindow,
       userCount: job.userCountAtStart,

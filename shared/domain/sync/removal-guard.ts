@@ -14,6 +14,8 @@ export type DueRemovals = {
   readonly due: readonly string[]
   /** Accounts among them that a person has approved. */
   readonly approved: ReadonlySet<string>
+  /** The accounts of the plan that a person has rejected: exactly these stay held, also within the limit. */
+  readonly rejected?: ReadonlySet<string>
   /** Removed a short time ago, and counted. A read of the directory may still show them. */
   readonly recentlyRemoved: ReadonlySet<string>
   /** Removals from the group within the last 24 hours. */
@@ -36,28 +38,34 @@ export type RemovalHold = {
 export type RemovalDecision = { readonly remove: readonly string[]; readonly hold: RemovalHold | null }
 
 /**
- * Which of the due removals are carried out: all, or the approved ones only. An account that is removed again because an earlier attempt was interrupted counts once.
+ * Which of the due removals are carried out: all, or the approved ones only. An account that is removed again because an
+ * earlier attempt was interrupted counts once.
  */
 export function decideRemovals(
-  { due, approved, recentlyRemoved, window, userCount, isEmptyFromStart }: DueRemovals,
+  { due, approved, rejected = new Set(), recentlyRemoved, window, userCount, isEmptyFromStart }: DueRemovals,
   guard: RemovalGuard,
   nowMs: number,
 ): RemovalDecision {
   const subject = due.filter((account) => !approved.has(account) && !recentlyRemoved.has(account))
   if (subject.length === 0) return { remove: due, hold: null }
   const counted = new Set(due)
-  const hold = removalHold({ due: counted, recentlyRemoved, window, userCount, isEmptyFromStart }, guard, nowMs)
+  const isRejected = rejected.size === subject.length && subject.every((account) => rejected.has(account))
+  const removals = { due: counted, isRejected, recentlyRemoved, window, userCount, isEmptyFromStart }
+  const hold = removalHold(removals, guard, nowMs)
   if (hold === null) return { remove: due, hold: null }
   return { remove: due.filter((account) => approved.has(account)), hold: { accounts: subject, ...hold } }
 }
 
 /** Due removals as a set that is only asked for its size and for single accounts: there may be very many. */
-export type CountedRemovals = Omit<DueRemovals, 'due' | 'approved'> & { readonly due: AccountSet }
+export type CountedRemovals = Omit<DueRemovals, 'due' | 'approved' | 'rejected'> & {
+  readonly due: AccountSet
+  readonly isRejected?: boolean
+}
 type AccountSet = { readonly size: number; has(account: string): boolean }
 
 /** The figures of a hold when the guard does not allow these removals without an approval; null when it does. */
 export function removalHold(
-  { due, recentlyRemoved, window, userCount, isEmptyFromStart }: CountedRemovals,
+  { due, isRejected = false, recentlyRemoved, window, userCount, isEmptyFromStart }: CountedRemovals,
   guard: RemovalGuard,
   nowMs: number,
 ): Omit<RemovalHold, 'accounts'> | null {
@@ -68,7 +76,7 @@ export function removalHold(
   const limit = Math.max(guard.minimum, Math.floor((groupSize * guard.percent) / 100))
   const dueNow = { has: (account: string) => due.has(account) && !recentlyRemoved.has(account) }
   const removedInWindow = countRemovals(window, dueNow, nowMs)
-  if (!isEmptyFromStart && removedInWindow + dueCount <= limit) return null
+  if (!isRejected && !isEmptyFromStart && removedInWindow + dueCount <= limit) return null
   return { reason: isEmptyFromStart ? 'EmptyCollection' : 'TooMany', limit, removedInWindow, groupSize }
 }
 

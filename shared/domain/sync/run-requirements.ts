@@ -42,6 +42,15 @@ export async function desiredAccounts(
   throw new RunFault('An outdated version of the collection was read.', { isPermanent: false })
 }
 
+/** The removals of the plan that an administrator has rejected, until it changes. */
+export async function rejectedAccounts(
+  { tenantId, heldRemovals }: GroupLink,
+  { removalPlans }: Pick<LinkDependencies, 'removalPlans'>,
+): Promise<ReadonlySet<string>> {
+  if (!heldRemovals?.rejectedAt) return new Set()
+  return removalPlans.accountsOf({ tenantId, planId: heldRemovals.planId })
+}
+
 /** The removals of the plan that an administrator has approved for the job. */
 export async function approvedAccounts(
   { tenantId, approvedPlanId: planId }: SyncJob,

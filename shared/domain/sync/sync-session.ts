@@ -13,7 +13,7 @@ import { changesByRun } from './completed-run.ts'
 import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
 import { type BatchPlan, type BatchState, planBatch, progressOfStep, type SyncStep, stepsOf } from './plan-sync.ts'
 import { failureOf, finalCounts, unresolvedFault } from './run-failure.ts'
-import { approvedAccounts, verifyOwnership } from './run-requirements.ts'
+import { approvedAccounts, rejectedAccounts, verifyOwnership } from './run-requirements.ts'
 import { SessionAccounts } from './session-accounts.ts'
 import { SessionGroup } from './session-group.ts'
 import { SessionJob } from './session-job.ts'
@@ -81,7 +81,8 @@ export class SyncSession {
     const approved = await approvedAccounts(this.#job.value, this.#deps)
     const members = await this.#group.readMembers()
     const { value: link, settings } = this.#link
-    const state: BatchState = { job: this.#job.value, link, guard: settings.removalGuard, approved }
+    const rejected = await rejectedAccounts(link, this.#deps)
+    const state: BatchState = { job: this.#job.value, link, guard: settings.removalGuard, approved, rejected }
     const plan = planBatch(desired, members, state, { limits: directory.limits, nowMs: nowMs() })
     this.#accepted = plan.accepted
     this.#group.record.plan(plan)

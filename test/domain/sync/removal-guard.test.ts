@@ -109,6 +109,22 @@ describe('decideRemovals', () => {
       ['a', 'b', 'c'],
       undefined,
     ],
+    ['keeps rejected accounts within the limit', { due: ['a', 'b'], rejected: new Set(['a', 'b']) }, guard, [], 2],
+    [
+      'decides anew about other accounts than the rejected ones',
+      { due: ['a', 'b'], rejected: new Set(['a', 'c']) },
+      guard,
+      ['a', 'b'],
+      undefined,
+    ],
+    ['decides anew about fewer', { due: ['a'], rejected: new Set(['a', 'b']) }, guard, ['a'], undefined],
+    [
+      'removes rejected accounts once they are approved',
+      { due: ['a', 'b'], approved: new Set(['a', 'b']), rejected: new Set(['a', 'b']) },
+      guard,
+      ['a', 'b'],
+      undefined,
+    ],
     [
       'holds everything for a collection that was empty from the start',
       { due: ['a'], isEmptyFromStart: true },
@@ -118,7 +134,7 @@ describe('decideRemovals', () => {
     ],
     [
       'limits nothing when it is off',
-      { due: ['a', 'b', 'c'], isEmptyFromStart: true },
+      { due: ['a', 'b', 'c'], isEmptyFromStart: true, rejected: new Set(['a', 'b', 'c']) },
       { ...guard, enabled: false },
       ['a', 'b', 'c'],
       undefined,
