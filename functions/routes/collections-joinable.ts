@@ -176,8 +176,10 @@ const memberRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
     description:
       'Adds identities without approval. If one of them does not exist, none is added. A pending request of an identity ' +
       'is approved; otherwise a request is recorded, so that every membership has a history. In an Identity collection, ' +
-      'an identity has one membership, whichever relationship is recorded. The memberships end at `endsAt` or, without it, ' +
-      'after the `maxDays` of the policy, if it has any. Identities that are members already keep their end.',
+      'an identity has one membership, whichever relationship is recorded. In a Relationship collection the membership is ' +
+      'for the main position: a request for another one goes on waiting, and a member by another one counts in ' +
+      '`alreadyMembers`. The memberships end at `endsAt` or, without it, at the end that the pending request asks for, ' +
+      'else after the `maxDays` of the policy, if it has any. Identities that are members already keep their end.',
     roles: COLLECTION_WRITERS,
     identity: { exempt: COLLECTION_WRITERS },
     body: MemberAddition,

@@ -174,8 +174,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     summary: 'Delete a connector object',
     description:
       'The object can be restored for `softDeletionDays` of the connector. An identity that has no other source ' +
-      'continues in the one other identity of the connector with the same `nin`, else the same account, which may come ' +
-      'before, in the same batch or within that time: it keeps its id, its memberships and its groups. Repeat the ' +
+      'continues in the one other identity of the connector with the same value of a key of its `joinOn`, which may ' +
+      'come before, in the same batch or within that time: it keeps its id, its memberships and its groups. Repeat the ' +
       'request to complete an interrupted deletion; the repeated request returns 404.',
     roles: CONNECTOR_WRITERS,
     reply: { status: 200, schema: Type.Null() },

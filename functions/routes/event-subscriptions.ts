@@ -143,7 +143,7 @@ const deliveryRoutes = (deps: EventRouteDependencies): Route[] => [
     summary: 'Send events again',
     description:
       'Sends events of the last 30 days again, with the same `id`: those of `eventIds`, or those whose `time` lies from ' +
-      '`from` until before `to`. At most 10,000 at a time. Ids of events that the subscription was never sent are ignored.',
+      '`from` until before `to`. About 10,000 at a time, the newest of them: repeat with an earlier `to` for older ones. Ids of events that the subscription was never sent are ignored.',
     roles: MANAGERS,
     body: Redelivery,
     reply: { status: 202, schema: Redelivered },

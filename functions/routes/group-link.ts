@@ -186,7 +186,8 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     summary: 'Change a group link',
     description:
       'Members that are left out keep their value. The group of a disabled link keeps its members and is no longer ' +
-      'synced.\n\n' +
+      'synced; its queued and running jobs end as `Failed`. Enabling queues no job: the next change of a member, or the ' +
+      'sweep within the hour, compares the group. `syncCollection` does it at once.\n\n' +
       '`acceptedWithoutAccount` replaces the list of identities that are members without a directory account, or with ' +
       'one that the directory does not know or refuses, and that no longer keep other members from being removed. A sync job is ' +
       'queued, whose removals are subject to the removal guard. The audit of the collection has the change.',
@@ -224,8 +225,9 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
     operationId: 'syncCollection',
     summary: 'Sync a collection',
     description:
-      'Queues a sync job for each enabled link of the collection. Poll the jobs for their outcome. A link with a queued ' +
-      'job gets no second one: the existing job is returned.\n\n' +
+      'Queues a sync job for each enabled link of the collection. Poll the jobs for their outcome. While the ' +
+      'last job of this call is queued for a link, also for a retry, the link gets no second one: that job is ' +
+      'returned.\n\n' +
       'Members without `directoryObjectId` are counted in `skipped`. So are members whose `directoryObjectId` the ' +
       'directory does not know, or that is not the id of a user: the job lists up to 20 of these ids in `unresolved`. ' +
       'Only accounts that the directory has confirmed to be users are added. A user whom the directory refuses as a ' +

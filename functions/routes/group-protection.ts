@@ -77,9 +77,11 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
     description:
       'The removals that the removal guard held in the last sync, with a page of their accounts, ordered by ' +
       '`directoryObjectId`. The guard holds all removals of a sync when, together with those of the last 24 hours, they ' +
-      'exceed `limit`: the larger of `minimum` and `percent` of `groupSize`. Additions are not held.\n\n' +
-      'Read the plan, then approve its `planId`. Without approval, each later sync decides anew: it removes what is due ' +
-      'and within the limit.',
+      'exceed `limit`: the larger of `minimum` and `percent` of `groupSize`. It also holds them, however few, while the ' +
+      'collection is empty and the link has added no account yet (`EmptyCollection`). Additions are not held.\n\n' +
+      'Read the plan, then approve its `planId`. Without approval, each later sync, at least one an hour, decides anew: ' +
+      'it removes what is due and within the limit, as when earlier removals are more than 24 hours ago. A plan that is ' +
+      'rejected stays held until it changes.',
     roles: COLLECTION_READERS,
     query: PageQuery,
     reply: { status: 200, schema: RemovalPlanDto, paged: true },
@@ -115,8 +117,9 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
     operationId: 'rejectRemovalPlan',
     summary: 'Reject the held removals of a group link',
     description:
-      'Marks the plan with `rejectedBy` and `rejectedAt` until it changes. Its accounts stay in the group, as without a ' +
-      'rejection. Add them to the collection again, or correct its definition, if they should stay for good. A rejected ' +
+      'Marks the plan with `rejectedBy` and `rejectedAt` until it changes. Until then its accounts stay in the group, ' +
+      'also when the limit allows their removal meanwhile, unless the guard is turned off. Other accounts make another ' +
+      'plan. Add them to the collection again, or correct its definition, if they should stay for good. A rejected ' +
       'plan may still be approved. Only people reject: applications get 403 `UsersOnly`.',
     roles: PLAN_DECIDERS,
     identity: 'optional',

@@ -185,7 +185,13 @@ const actionRoutes = (deps: RequestRouteDependencies): readonly Route[] => {
       decision,
       rejecting,
     ),
-    action('cancel', 'Cancel a request', 'Cancels a pending request.', RequestWithdrawal, ['NotRequester']),
+    action(
+      'cancel',
+      'Cancel a request',
+      'Cancels a pending request, by the requester or who submitted it. An extension cannot be cancelled.',
+      RequestWithdrawal,
+      ['NotRequester'],
+    ),
     action('leave', 'Leave a collection', 'Ends the membership.', RequestWithdrawal, ['NotRequester']),
   ]
 }
@@ -200,7 +206,7 @@ const extendRoute = (deps: RequestRouteDependencies): Route =>
       'of days from now. Without approval gates, the end is changed at once. With gates, the extension waits at them as a request ' +
       'does, for managers and writers too: `status` stays `Joined`, and `extension` has the end and the gate until it is decided by ' +
       'approve and reject. A membership whose extension waits at its end stays for up to 14 days longer, but not longer ' +
-      'than the extension would last. When the requester is no longer eligible, the extension is dropped at the next gate, with ' +
+      'than the extension would last; a further one is refused with `InvalidRequestState` meanwhile. When the requester is no longer eligible, the extension is dropped at the next gate, with ' +
       'an entry `Cancelled` by `system` with the note `NotEligible`. A membership whose `lifecycle` has more than 256 KB of ' +
       'JSON is refused with `LifecycleTooLarge`.',
     roles: [...new Set([...PERSON_ROLES, ...COLLECTION_WRITERS])],

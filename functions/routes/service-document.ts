@@ -108,11 +108,11 @@ const CONNECTORS: Tag = {
   name: 'Connectors',
   description:
     'Sources of identities, relationships and org units, and the data of each source. Identities of several connectors ' +
-    'merge into one core identity when they have the same `nin`, or the same `directoryObjectId` if one of them has no ' +
-    '`nin`. Identities with different `nin` never merge. If several identities have the same `directoryObjectId`, one ' +
-    'without `nin` merges with that of the oldest connector. Of identities that do not merge, only the first one to ' +
-    'claim a `directoryObjectId` has it, see `listAccountConflicts`. Attributes of the oldest connector take precedence; other ' +
-    'connectors fill in missing ones. A merged identity keeps the core id from the oldest connector. An external id means ' +
+    'merge into one core identity by the first key of `joinOn` that both have, by default `nin`, then ' +
+    '`directoryObjectId`. Identities with different `nin` never merge. A value that leaves open who is who merges ' +
+    'none of them, see `listDuplicates`. Of identities that do not merge, only the first one to claim a `directoryObjectId` ' +
+    'has it, see `listAccountConflicts`. Attributes of the oldest connector take precedence; other connectors fill in ' +
+    'missing ones. A merged identity keeps the core id from the oldest connector. An external id means ' +
     'one object for ever: a source does not give it to another person, also not when the object can no longer be ' +
     'restored. The object gets the same core id again, and requests and approver entries name the core id.',
 }

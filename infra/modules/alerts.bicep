@@ -59,7 +59,7 @@ resource operators 'Microsoft.Insights/actionGroups@2023-01-01' = {
 var metricAlerts = [
   {
     name: 'dead-letters'
-    description: 'Messages were dead-lettered after ten deliveries. The next sweep repeats most of their work.'
+    description: 'Messages failed for about 90 minutes and were dead-lettered. The next sweep repeats most of their work.'
     severity: 1
     scope: serviceBusId
     metricNamespace: 'Microsoft.ServiceBus/namespaces'
@@ -117,7 +117,7 @@ var metricAlerts = [
 var logAlerts = [
   {
     name: 'failed-jobs'
-    description: 'Sync jobs failed after all retries. Directory groups differ from their collections.'
+    description: 'Sync jobs failed: after all retries, or at once where a retry cannot help. Directory groups differ from their collections.'
     severity: 1
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
@@ -130,7 +130,7 @@ AppMetrics
   }
   {
     name: 'removals-held'
-    description: 'The removal guard holds removals from directory groups until a person approves them.'
+    description: 'The removal guard holds removals from directory groups. A person can approve or reject them.'
     severity: 2
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'

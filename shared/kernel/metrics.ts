@@ -18,7 +18,7 @@ export const METRICS = {
   'sync.jobs': {
     kind: 'counter',
     unit: '{job}',
-    meaning: 'Completed sync jobs, Succeeded or Failed',
+    meaning: 'Completed sync jobs: Succeeded, Failed, or Ended because their link was disabled or deleted',
     by: ['type', 'outcome'],
   },
   'sync.job.duration': {

@@ -154,7 +154,7 @@ export const REFUSALS = {
   NoApprover: { kind: 'conflict', message: 'The first approval gate has no approver other than the requester' },
   InvalidEnd: { kind: 'invalid', message: 'The value is not a date or timestamp in the future' },
   EndTooLate: { kind: 'invalid', message: 'The membership would last longer than the join policy allows' },
-  EndNotLater: { kind: 'invalid', message: 'An extension must end later than the membership does' },
+  EndNotLater: { kind: 'invalid', message: 'An extension must end later than the membership, which must have an end' },
   LifecycleTooLarge: {
     kind: 'conflict',
     message: 'The lifecycle of the membership has more than 256 KB of JSON. It cannot be extended any more',
@@ -163,7 +163,10 @@ export const REFUSALS = {
   DeputyIsSelf: { kind: 'invalid', message: 'A deputy must be another identity' },
   NotesRequired: { kind: 'invalid', message: 'The join policy requires a reason for a rejection, in notes' },
   NotManager: { kind: 'forbidden', message: "Only the person's manager can perform this action" },
-  NotRequester: { kind: 'forbidden', message: 'Only the requester can perform this action' },
+  NotRequester: {
+    kind: 'forbidden',
+    message: 'Only the requester, or others whom the description of the action names, can perform it',
+  },
   NotCurrentApprover: { kind: 'forbidden', message: 'Only a current approver can decide on the request' },
   SelfApproval: { kind: 'forbidden', message: 'Requesters cannot decide on their own requests' },
 

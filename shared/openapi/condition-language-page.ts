@@ -17,9 +17,9 @@ const OPERATOR_MEANINGS: Record<Operator, string> = {
   EndsWith: 'A text ends with the value.',
   In: `The value is one of a list of up to ${MAX_ENTRY_COUNT} values.`,
   GreaterThan: 'Later or greater. Texts are ordered by code point.',
-  GreaterThanOrEqual: 'The same, or equal.',
+  GreaterThanOrEqual: 'Later or greater, or equal.',
   LessThan: 'Earlier or less.',
-  LessThanOrEqual: 'The same, or equal.',
+  LessThanOrEqual: 'Earlier or less, or equal.',
   IsNull: 'The attribute is missing. Takes no value. Its opposite is a NOT group around it.',
 }
 

@@ -63,10 +63,11 @@ const ABOUT = `Defines collections of people, positions and org units, and keeps
 
 ## Responses
 
-- Every response is an envelope: \`data\` on success, \`errors\` on failure. Error codes are stable; messages can change.
+- Every response of an operation is an envelope: \`data\` on success, \`errors\` on failure. Error codes are stable; messages can change.
 - All validation errors of a request are returned together, one per value and at most 50 per body or batch item. A list that is too
   long is reported once; its items are not validated.
-- Every response has an \`x-request-id\`, \`X-Content-Type-Options: nosniff\` and \`Cache-Control: no-store\`.
+- Every response has an \`x-request-id\`, \`X-Content-Type-Options: nosniff\` and \`Cache-Control: no-store\`. Pages and
+  their files have \`no-cache\` and an \`ETag\`; \`/\` leads to the console, where there is one.
 - An unknown path is refused with \`RouteNotFound\`. A method that the path does not support, \`OPTIONS\` included, is
   refused with \`MethodNotAllowed\` and an \`Allow\` header. Both checks precede authentication.
 - A record of another tenant does not exist for the caller: 404, never 403.

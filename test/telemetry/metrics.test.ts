@@ -88,7 +88,7 @@ describe('The metrics of a sync', () => {
     const { linkId } = await fixture.linked(users(0, 5))
     await deleteLink({ tenantId: TENANT, linkId, ifMatch: undefined }, deps)
     const ended = await measured('sync.job.duration')
-    assert.deepEqual(ended, [['sync.jobs', 1, { type: 'LinkCreated', outcome: 'Failed' }]])
+    assert.deepEqual(ended, [['sync.jobs', 1, { type: 'LinkCreated', outcome: 'Ended' }]])
   })
 
   it('have the latency of an incremental sync from its request to the write', async () => {

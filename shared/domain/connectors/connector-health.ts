@@ -22,7 +22,8 @@ export const ConnectorRecord = Closed({
   ),
   health: Described(
     OneOf(HEALTH),
-    '`Late`: it has sent nothing for `expectedIntervalHours`, counted from its creation if it never did. Otherwise ' +
+    '`Late`: it has sent nothing for `expectedIntervalHours`, counted from its creation if it never did, also while ' +
+      'it is disabled. Otherwise ' +
       '`Unresolved`: references of its objects lead to no object. Changes of members do not change the ETag.',
   ),
 })

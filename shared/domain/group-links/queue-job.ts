@@ -54,7 +54,7 @@ export async function endQueuedJobs(link: GroupLink, reason: string, deps: LinkD
     if (value.status !== 'Queued') continue
     const ended = await deps.jobs.replace(failed(value, reason, deps.nowMs()), version).catch(ignoreConflict)
     if (ended === undefined) continue
-    recordEndedJob(ended.value, deps.metrics)
+    recordEndedJob(ended.value, deps.metrics, 'Ended')
     endedCount += 1
   }
   if (endedCount > 0) await recordFailure(link, reason, deps)
@@ -87,9 +87,16 @@ export async function recordFailure(
   await deps.links.replace({ ...value, lease, ...failure }, version, undefined, value).catch(ignoreConflict)
 }
 
-/** Records the metrics of a job that has ended, with what all its runs have written. */
-export function recordEndedJob(job: SyncJob, metrics: Metrics): void {
-  const { type, status: outcome, createdAt, completedAt } = job
+/**
+ * Records the metrics of a job that has ended, with what all its runs have written.
+ * @param outcome `Ended` for a job whose link was disabled or deleted: that is no failure.
+ */
+export function recordEndedJob(
+  job: SyncJob,
+  metrics: Metrics,
+  outcome: SyncJob['status'] | 'Ended' = job.status,
+): void {
+  const { type, createdAt, completedAt } = job
   metrics.record('sync.jobs', 1, { type, outcome })
   if (completedAt !== null) {
     metrics.record('sync.job.duration', Date.parse(completedAt) - Date.parse(createdAt), { type, outcome })

@@ -20,7 +20,8 @@ const jobProperties = {
   type: SyncJobType,
   status: Described(
     SyncJobStatus,
-    'A failed run returns the job to `Queued` while retries are left. After the fourth failed run it stays `Failed`.',
+    'A failed run returns the job to `Queued` while retries are left. It is `Failed` after the fourth failed run, at once ' +
+      'when a retry cannot help, and when its link is disabled or deleted (see `error`).',
   ),
   attempts: Described(Count, 'Number of runs so far.'),
   added: Described(Count, 'Number of members added to the group, over all runs.'),

@@ -78,24 +78,26 @@ export const englishMails: MailTexts = {
     LinkFailed: {
       subject: ({ groupName }) => `The group ${groupName} could not be synchronized`,
       paragraphs: ({ collectionName, groupName }) => [
-        `Synchronizing the group ${groupName} with the collection ${collectionName} has failed. Its members stay as they are ` +
-          'until it succeeds.',
+        `Synchronizing the group ${groupName} with the collection ${collectionName} has failed. The group can differ ` +
+          'from the collection until it succeeds.',
       ],
       action: 'See the group link',
     },
     LinkPaused: {
       subject: ({ groupName }) => `No members are removed from the group ${groupName}`,
       paragraphs: ({ collectionName, groupName }) => [
-        `Members of the collection ${collectionName} have no account in the directory. As long as this lasts, the group ` +
-          `${groupName} gets new members, but nobody is removed from it.`,
+        `Members of the collection ${collectionName} have no account in the directory, or one that the directory does not know ` +
+          `or does not accept in this group. As long as this lasts, the group ${groupName} gets new members, but nobody is ` +
+          'removed from it.',
       ],
       action: 'See the group link',
     },
     RemovalsHeld: {
       subject: ({ groupName }) => `Removals from the group ${groupName} wait for approval`,
       paragraphs: ({ collectionName, groupName }) => [
-        `More members are due to be removed from the group ${groupName} than its limit allows, because the collection ` +
-          `${collectionName} has changed. They stay in the group until an administrator approves the removals.`,
+        `Members of the group ${groupName} are not in the collection ${collectionName}. They are more than may be removed within ` +
+          '24 hours, or the collection is empty. They stay in the group until an administrator approves the removals, or ' +
+          'until there are few enough of them.',
       ],
       action: 'Review the removals',
     },

@@ -78,24 +78,25 @@ export const norwegianMails: MailTexts = {
     LinkFailed: {
       subject: ({ groupName }) => `Gruppen ${groupName} kunne ikke synkroniseres`,
       paragraphs: ({ collectionName, groupName }) => [
-        `Synkroniseringen av gruppen ${groupName} med samlingen ${collectionName} har mislyktes. Medlemmene blir som de er ` +
-          'til den lykkes.',
+        `Synkroniseringen av gruppen ${groupName} med samlingen ${collectionName} har mislyktes. Gruppen kan avvike fra ` +
+          'samlingen til den lykkes.',
       ],
       action: 'Se gruppekoblingen',
     },
     LinkPaused: {
       subject: ({ groupName }) => `Ingen medlemmer fjernes fra gruppen ${groupName}`,
       paragraphs: ({ collectionName, groupName }) => [
-        `Medlemmer av samlingen ${collectionName} har ingen konto i katalogen. Så lenge det varer, får gruppen ${groupName} ` +
-          'nye medlemmer, men ingen fjernes fra den.',
+        `Medlemmer av samlingen ${collectionName} har ingen konto i katalogen, eller en som katalogen ikke kjenner eller ikke ` +
+          `godtar i gruppen. Så lenge det varer, får gruppen ${groupName} nye medlemmer, men ingen fjernes fra den.`,
       ],
       action: 'Se gruppekoblingen',
     },
     RemovalsHeld: {
       subject: ({ groupName }) => `Fjerninger fra gruppen ${groupName} venter på godkjenning`,
       paragraphs: ({ collectionName, groupName }) => [
-        `Flere medlemmer skal fjernes fra gruppen ${groupName} enn grensen tillater, fordi samlingen ${collectionName} er ` +
-          'endret. De blir i gruppen til en administrator godkjenner fjerningene.',
+        `Medlemmer av gruppen ${groupName} er ikke i samlingen ${collectionName}. De er flere enn det som kan fjernes i løpet av ` +
+          '24 timer, eller samlingen er tom. De blir i gruppen til en administrator godkjenner fjerningene, eller til de er ' +
+          'få nok.',
       ],
       action: 'Se på fjerningene',
     },

@@ -55,7 +55,7 @@ const LIMITS = {
       maximum: 365,
       description:
         'Days after which a request that is not decided is cancelled by `system` with the note `Expired`. Absent: no limit. ' +
-        'Extensions wait until the membership ends.',
+        'Extensions wait until the membership ends, which they put off for up to 14 days.',
     }),
   ),
   rejectionNeedsReason: Type.Optional(
@@ -75,7 +75,7 @@ export const JoinPolicyInput = Type.Object({
           Type.Array(Guid, {
             maxItems: MAX_APPROVERS,
             description:
-              'Ids of identities or collections, or none, depending on the type of the gate. They must exist. An update may keep deleted approvers that the same gate (by `order` and `type`) already has. At a gate without approvers, requests wait until the policy changes, an administrator adds the requester directly, or the request is cancelled.',
+              'Ids of identities or collections, or none, depending on the type of the gate. They must exist. An update may keep deleted approvers that the same gate (by `order` and `type`) already has. At a gate without approvers, requests wait until there is an approver (a fallback does at once; else a new manager, a new member of the approver collection, or a changed policy), an administrator adds the requester directly, or the request is cancelled.',
           }),
         ),
         reminderDays: Type.Optional(ReminderDays),

@@ -73,7 +73,7 @@ export const REQUEST_PROPERTIES = {
   status: OneOf(REQUEST_STATUSES),
   currentGate: Described(
     Nullable(CurrentGate),
-    'The gate where the request waits and the current number of approvers there, without the requester. With no approvers, the request waits until the policy changes, the requester is added directly or the request is cancelled. Null when the request does not wait.',
+    'The gate where the request waits and the current number of approvers there, without the requester. With no approvers, the request waits until there is an approver (a fallback does at once; else a new manager, a new member of the approver collection, or a changed policy), the requester is added directly, or the request is cancelled. Null when the request does not wait.',
   ),
   notes: Nullable(Type.String()),
   createdAt: Timestamp,
@@ -91,7 +91,7 @@ export const MembershipRequestDto = Closed({
   endsAt: Described(
     Nullable(Timestamp),
     'When the membership ends: within a minute after this time, the status becomes `Left` by `system` with the note ' +
-      '`Expired`. For a request that is not decided yet, the end that was asked for; it is `Cancelled` then. Null without an end.',
+      '`Expired`; while an `extension` waits, up to 14 days later. For a request that is not decided yet, the end that was asked for; it is `Cancelled` then. Null without an end.',
   ),
   extension: Described(
     Nullable(Closed(EXTENSION_PROPERTIES)),

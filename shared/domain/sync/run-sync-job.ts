@@ -107,6 +107,6 @@ async function abort(
         atMs: deps.nowMs(),
       })
     : await deps.jobs.replace(ended, version)
-  recordEndedJob(aborted.value, deps.metrics)
+  recordEndedJob(aborted.value, deps.metrics, link?.state === 'Enabled' ? 'Failed' : 'Ended')
   deps.log.info('sync-job.aborted', { tenantId, jobId, reason })
 }
