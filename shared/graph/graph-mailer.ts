@@ -11,7 +11,10 @@ type MailerOptions = {
   nowMs(): number
 }
 
-/** Graph refuses the message itself. Other refusals concern the mailbox or the permission. */
+/**
+ * Graph refuses the message itself. Other refusals concern the mailbox or the permission, and an answer that is not
+ * Graph's own says nothing of the message.
+ */
 const REFUSED_STATUSES: readonly number[] = [400, 413]
 
 /**
@@ -25,8 +28,9 @@ export function graphMailer({ sender, tenantId, send, nowMs }: MailerOptions): M
       const message = mimeMessage({ ...mail, from: sender, atMs: nowMs() })
       const body = Buffer.from(message).toString('base64')
       const reply = await send(tenantId, { method: 'POST', path, body, contentType: 'text/plain' })
-      if (replyKind(reply) === 'done') return true
-      if (REFUSED_STATUSES.includes(reply.status)) return false
+      const kind = replyKind(reply)
+      if (kind === 'done') return true
+      if (kind === 'denied' && REFUSED_STATUSES.includes(reply.status)) return false
       throw replyFault(reply)
     },
   }

@@ -18,7 +18,7 @@ export function targetKind(text: string, allowed: readonly string[]): TargetKind
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) return { fault: 'is not a URL' }
   if (url.username !== '' || url.password !== '') return { fault: 'must not contain credentials' }
-  if (allowed.some((prefix) => hasPrefix(url, new URL(prefix)))) return 'allowed'
+  if (allowed.some((prefix) => hasPrefix(url, prefix))) return 'allowed'
   if (url.protocol !== 'https:') return { fault: 'must begin with https:' }
   const host = hostOf(url)
   if (isIP(host) !== 0 && !isPublicAddress(host)) return { fault: 'must be a public address' }
@@ -30,10 +30,14 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
-function hasPrefix(url: URL, prefix: URL): boolean {
+function hasPrefix(url: URL, text: string): boolean {
+  const prefix = new URL(text)
   const isHost = url.protocol === prefix.protocol && url.hostname === prefix.hostname
-  return isHost && (prefix.port === '' || prefix.port === url.port) && isBelow(url.pathname, prefix.pathname)
+  return isHost && (!namesPort(text) || prefix.port === url.port) && isBelow(url.pathname, prefix.pathname)
 }
+
+/** The parser of URLs drops the port that is usual for the scheme. */
+const namesPort = (text: string): boolean => /^[a-z]+:\/\/[^/?#]*:\d+(?:[/?#]|$)/i.test(text)
 
 function isBelow(path: string, prefix: string): boolean {
   const folder = prefix.endsWith('/') ? prefix : `${prefix}/`

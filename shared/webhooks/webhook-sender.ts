@@ -97,6 +97,8 @@ function post(isPlain: boolean, target: URL, options: RequestOptions, body: stri
     answer.on('error', reject)
   })
   sent.on('error', reject)
+  // An answer that changes the protocol ends without an answer and without an error.
+  sent.on('close', () => reject(new Error('The connection has ended without an answer')))
   sent.end(body)
   return promise
 }

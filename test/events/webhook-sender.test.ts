@@ -10,6 +10,10 @@ const requests: string[] = []
 const server = createServer((request, response) => {
   requests.push(request.url ?? '')
   if (request.url === '/silent') return
+  if (request.url === '/upgrade') {
+    request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n')
+    return
+  }
   response.end('x'.repeat(request.url === '/long' ? 1_000_000 : 1))
 })
 await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
@@ -65,6 +69,11 @@ describe('A delivery', () => {
   it('has the status of the answer, however long that is', async () => {
     assert.deepEqual(await attempt(`http://127.0.0.1:${port}/long`, ['http://127.0.0.1']), [200, null])
     assert.deepEqual(await attempt(`http://127.0.0.1:${port}/short`, ['http://127.0.0.1']), [200, null])
+  })
+
+  it('fails where the answer changes the protocol', async () => {
+    const target = `http://127.0.0.1:${port}`
+    assert.deepEqual(await attempt(`${target}/upgrade`, [target]), [null, 'ConnectionFailed'])
   })
 
   it('fails where nothing listens', async () => {
