@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connectors/connector-store.ts'
-import { cosmosCoreObjectStore } from '../../shared/cosmos/core/core-object-store.ts'
+import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ConnectorObject } from '../../shared/domain/connectors/connector-object.ts'
 import type { ConnectorObjectWrite } from '../../shared/domain/connectors/connector-object-store.ts'
@@ -214,5 +214,14 @@ describe('a page of unusually large objects', () => {
       counts.every((count) => count <= 25),
       `pages of ${counts}`,
     )
+  })
+})
+
+describe('Deleted core objects', () => {
+  it('are found among more ids than one query can have', async () => {
+    const deleted = cosmosDeletedCoreObjects(database('coreObjects'))
+    const ids = Array.from({ length: 15_000 }, () => randomUUID())
+    assert.deepEqual(await deleted.ofIds(randomUUID(), ids), [])
+    assert.deepEqual(await deleted.mergedInto(randomUUID(), ids), [])
   })
 })

@@ -107,7 +107,7 @@ describe('The jobs of sweeps', () => {
     await recordSweep({ tenantId, startMs: START_MS, endMs: START_MS, links })
     const before = await allPages(tenantId, {}, 10)
     const versions = await versionsOfLists(tenantId)
-    await cosmosDerivedState(container).forget(tenantId)
+    await cosmosDerivedState(container).forget(tenantId, START_MS)
     assert.equal((await store.beginSweep(tenantId)).readUntilS, undefined)
     assert.deepEqual(await allPages(tenantId, {}, 10), before)
     assert.equal(before.length, 2)

@@ -10,6 +10,7 @@ import type {
   MergedAway,
   MissingAttribute,
 } from '../../domain/core/core-object-store.ts'
+import { chunk } from '../../kernel/chunk.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { batchedDocumentReads, readFew } from '../batched-reads.ts'
 import {
@@ -29,6 +30,9 @@ const DAY_S = 24 * 60 * 60
 
 /** The size of the largest list page, so that one response holds a page by ids unless it exceeds the size limit. */
 const DOCUMENTS_PER_RESPONSE_COUNT = 5000
+
+/** A query with its parameters has at most 512 KB. */
+const IDS_PER_QUERY_COUNT = 5000
 
 /** Container `coreObjects`, partition key `/tenantId`. Soft-deleted documents have a `ttl`. */
 export function cosmosCoreObjectStore(
@@ -169,16 +173,23 @@ function documentWrite(
 
 /** Reads the soft-deleted documents of the same container. */
 export function cosmosDeletedCoreObjects(container: Container): DeletedCoreObjects {
+  /** @param query With the parameter `@ids`. */
+  const find = async <T extends object>(tenantId: string, query: string, ids: readonly string[]): Promise<T[]> => {
+    const found: T[][] = []
+    for (const batch of chunk(ids, IDS_PER_QUERY_COUNT)) {
+      const parameters = sqlParameters({ ids: batch })
+      found.push(await queryAll<T>(container, tenantId, { query, parameters }))
+    }
+    return found.flat()
+  }
   return {
     mergedInto(tenantId, ids) {
       const query = 'SELECT c.id, c.mergedInto FROM c WHERE ARRAY_CONTAINS(@ids, c.mergedInto) AND c.deleted = true'
-      return queryAll<Stored<MergedAway>>(container, tenantId, { query, parameters: sqlParameters({ ids }) })
+      return find<Stored<MergedAway>>(tenantId, query, ids)
     },
     async ofIds(tenantId, ids) {
-      if (ids.length === 0) return []
       const query = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id) AND c.deleted = true'
-      const parameters = [{ name: '@ids', value: [...ids] }]
-      const found = await queryAll<CoreObjectDocument>(container, tenantId, { query, parameters })
+      const found = await find<CoreObjectDocument>(tenantId, query, ids)
       return found.map((document) => {
         const { mergedInto } = parseCoreObject(document)
         const { ttl, _ts: writtenAtS } = document

@@ -1,5 +1,4 @@
 import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
-import { chunk } from '../../kernel/chunk.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection, CriteriaObjectType } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
@@ -25,9 +24,6 @@ type Evaluated = {
 export type AttributionDependencies = Pick<CollectionDependencies, 'history' | 'snapshots' | 'nowMs'> & {
   readonly deletedObjects: DeletedCoreObjects
 }
-
-/** Ids per query for deleted objects. */
-const IDS_PER_QUERY_COUNT = 5000
 
 /** An evaluation that was interrupted is repeated within this time: no invocation runs longer. */
 const RECENT_MS = 10 * 60 * 1000
@@ -68,10 +64,8 @@ async function claimantsOf(
   deletedObjects: DeletedCoreObjects,
 ): Promise<ReadonlyMap<string, string>> {
   const otherClaimants = new Map<string, string>()
-  for (const batch of chunk(ids, IDS_PER_QUERY_COUNT)) {
-    for (const { id, mergedInto } of await deletedObjects.ofIds(tenantId, batch)) {
-      if (mergedInto !== undefined) otherClaimants.set(id, mergedInto)
-    }
+  for (const { id, mergedInto } of await deletedObjects.ofIds(tenantId, ids)) {
+    if (mergedInto !== undefined) otherClaimants.set(id, mergedInto)
   }
   return otherClaimants
 }

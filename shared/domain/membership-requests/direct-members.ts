@@ -114,12 +114,10 @@ async function ownersOf(
   let pending = identityIds
   while (pending.length > 0) {
     const merged: string[] = []
-    for (const batch of chunk(pending, IDENTITIES_PER_BATCH_COUNT)) {
-      for (const { id, mergedInto } of await deletedObjects.mergedInto(tenantId, batch)) {
-        if (owners.has(id)) continue
-        owners.set(id, owners.get(mergedInto) ?? mergedInto)
-        merged.push(id)
-      }
+    for (const { id, mergedInto } of await deletedObjects.mergedInto(tenantId, pending)) {
+      if (owners.has(id)) continue
+      owners.set(id, owners.get(mergedInto) ?? mergedInto)
+      merged.push(id)
     }
     pending = merged
   }

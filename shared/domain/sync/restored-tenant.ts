@@ -9,7 +9,7 @@ export interface DerivedState {
    * Deletes what the last evaluation, sweep and audit of a tenant have covered, its tracked groups, and its saved rows:
    * everything is then evaluated, compared and audited again.
    */
-  forget(tenantId: string): Promise<void>
+  forget(tenantId: string, nowMs: number): Promise<void>
 }
 
 /**
@@ -21,7 +21,7 @@ export async function sweepRestoredTenant(
   tenantId: string,
   deps: SyncDependencies & { readonly derivedState: DerivedState },
 ): Promise<void> {
-  await deps.derivedState.forget(tenantId)
+  await deps.derivedState.forget(tenantId, deps.nowMs())
   for (const { value } of await deps.links.ofTenant(tenantId)) {
     const accountsChangedAtMs = deps.nowMs()
     // The members can be older than the version that the link has applied.
