@@ -58,3 +58,30 @@ it('A vacant position is nobody: it is a member, and does not stop removals; one
   await fixture.followed()
   assert.deepEqual(await inGroup(), [three])
 })
+
+it('A membership counts for the other positions of a person while the position that it names is vacant', async () => {
+  const hr = await fixture.newSource()
+  const [account = ''] = users(3, 1)
+  await fixture.write(hr, identity('ann', { directoryObjectId: account }), position('job', 'ann'))
+  const choir = await fixture.joinable([await fixture.coreIdOf(hr, 'identity', 'ann')], 'Relationship')
+  await fixture.write(hr, position('side', 'ann'))
+  const collectionId = await fixture.criteria('Relationship', 'memberOfCollection', choir)
+  const group = await fixture.linkedGroup(collectionId)
+  const { evaluator, links, collections } = fixture.newService()
+  const [job, side] = [
+    await fixture.coreIdOf(hr, 'relationship', 'job'),
+    await fixture.coreIdOf(hr, 'relationship', 'side'),
+  ]
+  const held = position('job', 'ann')
+  for (const [state, expected, accounts] of [
+    [held, [job], [account]],
+    [vacancy('job', {}), [side], [account]],
+    [held, [job], [account]],
+  ] as const) {
+    await fixture.write(hr, state)
+    await evaluator.evaluate(TENANT)
+    await fixture.drain(links)
+    assert.deepEqual((await collections.memberships.members(TENANT, collectionId))?.ids, expected)
+    assert.deepEqual([...(await fixture.membersOf(group))], accounts)
+  }
+})

@@ -47,6 +47,21 @@ export function isRowOf(members: CollectionMembers | MembersBySlot, row: Row, sn
   return positions.values().some((position) => position === null || !isHeldBy(position, identityId, snapshot))
 }
 
+/**
+ * Of some people, those who have joined a collection at one of these positions. When such a position gets another
+ * holder, it depends on that whether the membership counts for the other positions of the person.
+ */
+export function joinedAt(
+  positions: ReadonlySet<string>,
+  people: ReadonlySet<string>,
+  members: CollectionMembers | undefined,
+): string[] {
+  if (members?.kind !== 'joinable') return []
+  const joined = positionsByIdentity(members.memberships)
+  const isJoinedAt = (position: string | null) => position !== null && positions.has(position)
+  return [...people].filter((id) => joined.get(id)?.values().some(isJoinedAt) === true)
+}
+
 /** The members of a collection as slots of a snapshot. Looked up once for all leaves that refer to the collection. */
 export type MemberSlots = Readonly<Partial<Record<ObjectType, Bitmap>>>
 

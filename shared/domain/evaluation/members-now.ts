@@ -4,7 +4,7 @@ import type { TimeZone } from '../../kernel/time-zone.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection, CriteriaObjectType } from '../collections/collection.ts'
 import type { MembershipHead } from '../collections/membership-store.ts'
-import { CORE_TYPE, type CollectionMembers } from '../criteria/collection-members.ts'
+import { CORE_TYPE, type CollectionMembers, joinedAt } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { attributesRead, type CheckedCondition, dependsOnDay, readsAnyPosition } from '../criteria/condition.ts'
 import { evaluationTask, objectEvaluationTask } from '../criteria/evaluate.ts'
@@ -118,7 +118,7 @@ export function scopeOf(
   collection: Collection,
   cached: CachedEvaluation,
   definitionKey: string,
-  { changes, changedMembers }: EvaluationPass,
+  { changes, changedMembers, context }: EvaluationPass,
 ): EvaluationScope {
   const isWhole =
     changes === 'everything' ||
@@ -129,7 +129,8 @@ export function scopeOf(
   // The links of released members are notified of changed accounts only after an evaluation.
   if (cached.ids === undefined && (!cached.isReleased || mayChangeAccounts(changes))) return 'everything'
   if (!changes.rowsMoved && cached.attributesRead.isDisjointFrom(changes.attributes)) return 'nothing'
-  if (changes.ids[CORE_TYPE[collection.objectType as CriteriaObjectType]].size === 0) return 'nothing'
+  const isTouched = changes.ids[CORE_TYPE[collection.objectType as CriteriaObjectType]].size > 0
+  if (!isTouched && joinedAtTouched(collection, changes, context).size === 0) return 'nothing'
   return cached.ids === undefined ? 'everything' : 'changed objects'
 }
 
@@ -146,21 +147,36 @@ export function* idsNow(
   if (scope === 'nothing') return undefined
   if (scope === 'everything' || changes === 'everything' || cached.ids === undefined)
     return yield* evaluationTask(cached.condition, rows, objectType, context)
-  const touched = touchedBy(changes, objectType, cached, rows)
+  const people = cached.readsAnyPosition ? changes.ids.identity : joinedAtTouched(collection, changes, context)
+  const touched = yield* touchedWithRowsOf(people, changes, objectType, rows)
   const verdicts = yield* objectEvaluationTask(cached.condition, rows, objectType, touched, context)
   return withVerdicts(cached.ids, verdicts)
 }
 
-/** The objects whose membership may have changed. A group over all positions reads the other rows of a person too. */
-function touchedBy(
+/** The people whose memberships name a touched position: other rows of theirs may be or not be members because of it. */
+function joinedAtTouched({ refersTo }: Collection, changes: KnownChanges, context: NamedMembersContext): Set<string> {
+  const { ids, rowsMoved } = changes
+  if (!rowsMoved) return new Set()
+  return new Set(refersTo.flatMap((id) => joinedAt(ids.relationship, ids.identity, context.membersOf(id))))
+}
+
+/** The touched objects, and those on the rows of some people. One person in each step. */
+function* touchedWithRowsOf(
+  people: ReadonlySet<string>,
   { ids }: KnownChanges,
   objectType: CriteriaObjectType,
-  { readsAnyPosition: isOverPositions }: CachedEvaluation,
   rows: RowSnapshot,
-): ReadonlySet<string> {
-  const touched = ids[CORE_TYPE[objectType]]
-  if (!isOverPositions || objectType !== 'Relationship') return touched
-  return touched.union(new Set([...ids.identity].flatMap((id) => rows.heldBy(id))))
+): Task<ReadonlySet<string>> {
+  if (people.size === 0 || objectType === 'Identity') return ids[CORE_TYPE[objectType]]
+  const touched = new Set(ids[CORE_TYPE[objectType]])
+  for (const person of people) {
+    for (const held of rows.heldBy(person)) {
+      const id = objectType === 'Relationship' ? held : rows.orgUnitOf(held)
+      if (id !== undefined) touched.add(id)
+    }
+    yield
+  }
+  return touched
 }
 
 /** The ascending ids after the verdicts on some of them; undefined when nothing changed. */

@@ -113,11 +113,15 @@ describe('The evaluator', () => {
         const { changed, attributes } = snapshot.apply(batch)
         // Then the evaluator takes all objects as changed.
         const isWhole = attributes.has(LEADERS_MOVED) && attributesRead(checked(input)).has(LEADERS_MOVED)
-        // A condition over all positions reads the other rows of a person too.
-        const positions = readsAnyPosition(checkedCondition.root)
-          ? [...changed.identity].flatMap((id) => snapshot.heldBy(id))
-          : []
-        const affected = { ...changed, relationship: changed.relationship.union(new Set(positions)) }
+        // A condition over all positions reads the other rows of a person too, and so does a membership for one position.
+        const readsOthers =
+          readsAnyPosition(checkedCondition.root) || members.some((collection) => collection?.kind === 'joinable')
+        const held = readsOthers ? [...changed.identity].flatMap((id) => snapshot.heldBy(id)) : []
+        const affected = {
+          identity: changed.identity,
+          relationship: changed.relationship.union(new Set(held)),
+          orgUnit: changed.orgUnit.union(new Set(held.map((id) => snapshot.orgUnitOf(id)))),
+        }
         const state = finalState(batches.slice(0, index + 1).flat())
         const after = membersByType(compiled, snapshot, context)
         assert.deepEqual(after, membersByType(compiled, loaded(state), context))
