@@ -161,15 +161,17 @@ class Translation {
     this.#lookUp = lookUp
   }
 
-  /** As kept: by code, negative for 0 and for values without a counterpart. Valid until the next look-up. */
+  /**
+   * By code, negative for 0 and for values without a counterpart. A copy: look-ups between two steps, on a fork of the
+   * rows, may reset what is cached.
+   */
   *all(codeCount: number): Task<Int32Array> {
+    const codes = new Int32Array(codeCount).fill(-1)
     for (let code = 1; code < codeCount; code += 1) {
       if (code % CODES_PER_STEP_COUNT === 0) yield
-      this.of(code)
+      codes[code] = this.of(code) || -1
     }
-    this.#codes = grownInt32(this.#codes, codeCount)
-    this.#codes[0] = -1
-    return this.#codes
+    return codes
   }
 
   /** 0 when the other dictionary does not have the value. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { compile } from '../../../shared/domain/criteria/compile.ts'
-import { memberSlotsTask, objectEvaluationTask } from '../../../shared/domain/criteria/evaluate.ts'
+import { evaluationTask, memberSlotsTask, objectEvaluationTask } from '../../../shared/domain/criteria/evaluate.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
-import type { Task } from '../../../shared/kernel/cooperative-scheduler.ts'
+import { runToCompletion, type Task } from '../../../shared/kernel/cooperative-scheduler.ts'
 import { COLLECTIONS, checked, TODAY_MS } from '../../support/domain/criteria/arbitrary-cases.ts'
+import { evaluate } from '../../support/domain/criteria/evaluate-at-once.ts'
 
 const CONTEXT = { todayMs: TODAY_MS, membersOf: () => undefined }
 
@@ -70,6 +71,38 @@ describe('The steps in which the members of a condition are found', () => {
       const ofCollections = leaf('memberOfCollection', 'In', COLLECTIONS.slice(0, collectionCount))
       const compiled = compile(checked(group('AND', ofCollections)))
       assert.equal(stepCount(memberSlotsTask(compiled, positions(10), 'Relationship', CONTEXT)), expected)
+    })
+  }
+})
+
+describe('The members between whose steps a fork of the rows gets values', () => {
+  const person = (index: number, attributes: SnapshotObject['attributes']): SnapshotObject => {
+    return { id: `person-${index}`, objectType: 'identity', externalId: `${index}`, attributes, deleted: false }
+  }
+  // With fewer names than people, each name is looked up among the addresses once.
+  const EMAIL = { attribute: 'identityEmail' }
+
+  for (const [operator, expectedCount] of [
+    ['Equals', 1800],
+    ['NotEquals', 2200],
+  ] as const) {
+    it(`are the same for ${operator} of two attributes`, () => {
+      const rows = new RowSnapshot()
+      const names = Array.from({ length: 4000 }, (_, index) => {
+        const email = index < 1800 ? { email: `Name ${index}` } : {}
+        return person(index, { displayName: `Name ${Math.min(index, 3900)}`, ...email })
+      })
+      rows.apply(names)
+      const compiled = compile(checked(group('AND', leaf('identityDisplayName', operator, EMAIL))))
+      const quiet = evaluate(compiled, rows, 'Identity', CONTEXT)
+      assert.equal(quiet.length, expectedCount)
+      const stepsCount = stepCount(evaluationTask(compiled, rows, 'Identity', CONTEXT))
+      for (let forkedAfter = 1; forkedAfter <= stepsCount; forkedAfter += 1) {
+        const task = evaluationTask(compiled, rows, 'Identity', CONTEXT)
+        for (let step = 1; step <= forkedAfter; step += 1) task.next()
+        rows.forked().apply([person(4000 + forkedAfter, { email: `Another ${forkedAfter}` })])
+        assert.deepEqual(runToCompletion(task), quiet, `forked after step ${forkedAfter} of ${stepsCount}`)
+      }
     })
   }
 })
