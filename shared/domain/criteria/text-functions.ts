@@ -24,7 +24,9 @@ export class TextFunctions {
     const { skipped, length, letters } = this.#onAscii
     const to = Math.min(end, start + skipped + length)
     const from = Math.min(start + skipped, to)
-    if (!isAscii(bytes, start, to)) {
+    // A mark behind the cut composes with the letter before it once that is in the other case.
+    const readTo = letters === undefined ? to : Math.min(to + 1, end)
+    if (!isAscii(bytes, start, readTo)) {
       const changed = this.#changedUnits(bytes, start, end)
         ? this.#changed
         : this.#changed.set(this.#functions.reduce(applied, textOfBytes(bytes, start, end)))

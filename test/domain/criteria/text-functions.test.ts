@@ -18,7 +18,15 @@ function meant(text: string, functions: readonly FieldFunction[]): string {
   return result
 }
 
-const letters = fc.constantFrom(...'aZ 9éÅßΣσςİıŉǅﬁΐ𝒩𐐀\ud800\udc00µKÅ\u0345'.split(''), 'ΑΣ', '𐐨', '\u0307', 'ᾳ', 'ა')
+const letters = fc.constantFrom(
+  ...'aZiJ 9éÅßΣσςİıŉǅﬁΐ𝒩𐐀\ud800\udc00µKÅ\u0345'.split(''),
+  'ΑΣ',
+  '𐐨',
+  '\u0307',
+  '\u030c',
+  'ᾳ',
+  'ა',
+)
 /** Composed, as stored. */
 const text = fc
   .oneof(fc.string({ unit: letters, maxLength: 12 }), fc.string({ unit: 'binary', maxLength: 8 }))
@@ -38,6 +46,20 @@ describe('Functions on texts', () => {
       assert.equal(textOfBytes(chain.bytes, chain.start, chain.end), meant(source, calls))
     })
     fc.assert(property, { numRuns: 20_000 })
+  })
+
+  it('compose a letter with the mark behind it before they cut between them', () => {
+    for (const [source, name, expected] of [
+      ['i\u0307x', 'ToUpper', '\u0130'],
+      ['J\u030cx', 'ToLower', '\u01f0'],
+    ] as const) {
+      const { bytes, length } = new CodePointBytes().set(source)
+      const calls = [{ name }, { name: 'Substring', start: 0, length: 1 }] as const
+      const chain = new TextFunctions(calls)
+      chain.apply(bytes, 0, length)
+      assert.equal(meant(source, calls), expected)
+      assert.equal(textOfBytes(chain.bytes, chain.start, chain.end), expected)
+    }
   })
 
   it('convert each letter as the language does, also twice', () => {
