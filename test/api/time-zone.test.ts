@@ -19,10 +19,10 @@ const { process } = service
 const at = (time: string): void => {
   service.clock.nowMs = Date.parse(time)
 }
-const setZone = (tenantId: string, timeZone: string) =>
+const setZone = (tenantId: string, timeZone: string, through = process) =>
   updateLinkSettings(
     { tenantId, callerId: tenantId, ifMatch: undefined, change: { timeZone } },
-    { ...process, settings: process.linkSettings },
+    { ...through, settings: through.linkSettings },
   )
 const leaf = (id: string, operator: string, value: unknown, field = id) => ({ id, field, operator, value })
 const all = (...conditions: object[]) => ({ groupOperator: 'AND', conditions })
@@ -119,6 +119,31 @@ describe('The time zone of a tenant', () => {
     assert.equal(await isDue(), false)
     at('2030-03-01T23:01:00Z')
     assert.equal(await isDue(), true)
+  })
+
+  it('loses no change of people that a request reads between a change of the zone and its evaluation', async () => {
+    const tenant = criteriaTenant(service)
+    const id = await tenant.create(all(leaf('identityDisplayName', 'Equals', 'Ann')))
+    const { evaluationLeases } = process
+    const people: string[] = []
+    const instance = service.newProcess({
+      evaluationLeases: {
+        ...evaluationLeases,
+        async save(tenantId, lease, version) {
+          if (lease.settingsId !== undefined && people.length === 0) {
+            // More than are applied to the rows in place.
+            for (let count = 0; count < 65; count += 1) people.push(await tenant.person('Ann'))
+            await instance.snapshots.fresh(tenantId)
+          }
+          return evaluationLeases.save(tenantId, lease, version)
+        },
+      },
+    })
+    await instance.evaluator.evaluate(tenant.tenantId)
+    await setZone(tenant.tenantId, 'Europe/Oslo', instance)
+    for (let times = 0; times < 2; times += 1) await instance.evaluator.evaluate(tenant.tenantId)
+    assert.equal(people.length, 65)
+    assert.deepEqual(await members(tenant, id), people.sort())
   })
 
   it('is refused when there is no such zone', async () => {

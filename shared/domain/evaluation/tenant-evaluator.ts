@@ -162,6 +162,8 @@ export class TenantEvaluator {
     if (this.#cache.dropUnlessTyped(tenantId, rows.settings.types)) {
       heads = await this.#cache.headsOf(tenantId, criteria, lease)
     }
+    // Another request has read the rows since. The changes would be lost for the next evaluation.
+    if (snapshots.hasReplaced(tenantId, rows)) return this.#evaluateOnce(tenantId, lease, untilMs)
     const taken = snapshots.takeChanges(tenantId)
     const included = snapshots.includedWrites(tenantId)
     // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.

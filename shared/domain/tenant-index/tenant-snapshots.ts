@@ -116,6 +116,12 @@ export class TenantSnapshots {
     return this.#memory.cacheComputed(tenantId, computedBytes)
   }
 
+  /** Whether a refresh or a load has replaced these rows: they may lack changes that `takeChanges` returns. */
+  hasReplaced(tenantId: string, rows: RowSnapshot): boolean {
+    const entry = this.#entries.get(tenantId)
+    return entry !== undefined && entry.rows !== rows
+  }
+
   /** The changes since the last call for the tenant. */
   takeChanges(tenantId: string): RowChanges {
     const entry = this.#entries.get(tenantId)
