@@ -4,7 +4,7 @@ import { documentParser } from '../document-parser.ts'
 import { saveCurrent } from '../documents.ts'
 
 /** The id of the lease, beside the tenant's registration. */
-export const LEASE_ID = 'evaluation-lease'
+const LEASE_ID = 'evaluation-lease'
 
 const parse = documentParser('evaluation lease', EvaluationLease)
 
