@@ -21,10 +21,12 @@ describe('A sync job whose comparison takes long', () => {
   /** Runs a job after 250 of 300 members were removed by hand. Three steps add them. */
   async function repairing({
     readMs,
+    verifyMs = 0,
     writeMs = 0,
     happens = async () => undefined,
   }: {
     readMs: number
+    verifyMs?: number
     writeMs?: number
     happens?: (collectionId: string, readCount: number) => Promise<void>
   }) {
@@ -38,12 +40,16 @@ describe('A sync job whose comparison takes long', () => {
       await happens(collectionId, readCount)
       return directory.listMembers(...args)
     }
+    const usersAmong: typeof directory.usersAmong = async (...args) => {
+      await fixture.clock.sleep(verifyMs)
+      return directory.usersAmong(...args)
+    }
     const addMembers: typeof directory.addMembers = async (...args) => {
       await fixture.clock.sleep(writeMs)
       return directory.addMembers(...args)
     }
     const { jobId } = await requestSync(TENANT, collectionId, fixture.deps)
-    await fixture.drain({ ...fixture.deps, directory: { ...directory, listMembers, addMembers } })
+    await fixture.drain({ ...fixture.deps, directory: { ...directory, listMembers, usersAmong, addMembers } })
     const { status, batchCount } = await fixture.job(jobId)
     return { status, batchCount, readCount, memberCount: (await fixture.membersOf(groupId)).size }
   }
@@ -61,6 +67,11 @@ describe('A sync job whose comparison takes long', () => {
 
   it('yields to the changes after fifteen seconds of writing', async () => {
     const repaired = await repairing({ readMs: 20 * SECOND_MS, writeMs: 16 * SECOND_MS, happens: change })
+    assert.deepEqual(repaired, { status: 'Succeeded', batchCount: 2, readCount: 3, memberCount: 303 })
+  })
+
+  it('writes a step before it yields to the changes, also when the directory is slow to say who is a user', async () => {
+    const repaired = await repairing({ readMs: 0, verifyMs: 16 * SECOND_MS, happens: change })
     assert.deepEqual(repaired, { status: 'Succeeded', batchCount: 2, readCount: 3, memberCount: 303 })
   })
 

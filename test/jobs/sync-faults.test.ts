@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
+import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
+import { syncStateOf } from '../../shared/domain/group-links/sync-state.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
-import { linkFixtureOfTests } from '../support/jobs/link-fixture.ts'
+import { linkFixtureOfTests, syncedLink } from '../support/jobs/link-fixture.ts'
 
 const fixture = await linkFixtureOfTests()
 
@@ -61,6 +63,18 @@ describe('A sync job with directory faults', () => {
     await fixture.drain()
     const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.error], ['Succeeded', 2, 5, null])
+  })
+
+  it('leaves its link Pending until its retry has succeeded', async () => {
+    const { collectionId, linkId } = await syncedLink(fixture, users(0, 5))
+    await requestSync(TENANT, collectionId, fixture.deps)
+    fixture.server.setFaults([{ path: `^/v1.0/groups/`, method: 'GET', status: 403, times: 1 }])
+    await fixture.deliverNext()
+    const [waiting] = await fixture.jobsOf(collectionId)
+    assert.deepEqual([waiting?.status, waiting?.attempts], ['Queued', 1])
+    assert.equal(syncStateOf(await fixture.link(linkId)), 'Pending')
+    await fixture.drain()
+    assert.equal(syncStateOf(await fixture.link(linkId)), 'InSync')
   })
 
   it('counts writes whose responses were all lost', async () => {

@@ -4,6 +4,7 @@ import { deleteLink, requestSync, updateLink } from '../../shared/domain/group-l
 import { syncStateOf } from '../../shared/domain/group-links/sync-state.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
+import { Refusal } from '../../shared/kernel/refusals.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
 
@@ -219,6 +220,15 @@ describe('Workers of sync jobs', () => {
     const [job] = await fixture.jobsOf(collectionId)
     assert.equal(job?.status, 'Running')
     assert.equal((await fixture.link(linkId)).lease?.owner, 'another')
+  })
+
+  it('keep no lease for a job that another worker has changed before they begin', async () => {
+    const { collectionId, linkId } = await fixture.linked(users(0, 5))
+    const [job] = await fixture.jobsOf(collectionId)
+    const replace = () => Promise.reject(new Refusal('StaleVersion'))
+    const deps = { ...fixture.deps, jobs: { ...fixture.deps.jobs, replace } }
+    await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, deps)
+    assert.equal((await fixture.link(linkId)).lease, null)
   })
 
   it('remove no member while a member of the collection has no account', async () => {
