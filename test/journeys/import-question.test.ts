@@ -18,12 +18,14 @@ const UNITS = ['school', 'office', 'library']
 /**
  * An import of files without the last people, and the items that it writes.
  * @param units The org units of the file: none for a file without lines.
+ * @param presentUnits Those of the connector.
  */
 async function importLacking(
   missingCount: number,
   ask: Ask | undefined,
   isConfirmed = false,
   units: readonly string[] = UNITS,
+  presentUnits: readonly string[] = UNITS,
 ) {
   const path = newDataFolder()
   const people = present.slice(0, PRESENT_COUNT - missingCount)
@@ -33,7 +35,7 @@ async function importLacking(
   const stored = { digest: digestOfData({}), keys: [] }
   const objects = [
     ...present.map((externalId) => ({ objectType: 'identity' as const, externalId, ...stored })),
-    ...UNITS.map((externalId) => ({ objectType: 'orgUnit' as const, externalId, ...stored })),
+    ...presentUnits.map((externalId) => ({ objectType: 'orgUnit' as const, externalId, ...stored })),
   ]
   const space = {
     readTypes: async () => new Map(),
@@ -95,6 +97,13 @@ describe('an import with deletions', () => {
     await assert.rejects(run(), { message: 'Cancelled. No changes were made' })
     assert.deepEqual(questions, ['Delete 2 of 20 objects of type identity, 3 of 3 objects of type orgUnit?'])
     assert.deepEqual(written, [])
+  })
+
+  it('asks before it deletes the only object of a type', async () => {
+    const { ask, questions } = answering(false)
+    const { run } = await importLacking(0, ask, false, ['other'], ['school'])
+    await assert.rejects(run(), { message: 'Cancelled. No changes were made' })
+    assert.deepEqual(questions, ['Delete 1 of 1 objects of type orgUnit?'])
   })
 
   it('deletes no objects of a type whose file has only a header, also with --yes', async () => {

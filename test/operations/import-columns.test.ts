@@ -57,16 +57,16 @@ describe('The columns of a file', () => {
     await assert.rejects(read('identities.csv', 'externalId,email,identityEmail\na,b,c\n'), /duplicate column email/)
   })
 
-  it('can name the former external id, as JSON lines can', async () => {
+  it('can name the former external id, as JSON lines can, or none', async () => {
     const csv = await read('identities.csv', 'externalId,previousExternalId\nb,a\nc,\n')
     assert.deepEqual(csv, [
       { objectType: 'identity', externalId: 'b', previousExternalId: 'a', data: {} },
       { objectType: 'identity', externalId: 'c', data: {} },
     ])
-    const json =
-      '{"externalId":"b","previousExternalId":"a","data":{}}\n{"externalId":"c","previousExternalId":1,"data":{}}\n'
-    assert.deepEqual(await read('orgunits.jsonl', json), [
+    const json = ['"a"', 'null', '1'].map((name) => `{"externalId":"b","previousExternalId":${name},"data":{}}\n`)
+    assert.deepEqual(await read('orgunits.jsonl', json.join('')), [
       { objectType: 'orgUnit', externalId: 'b', previousExternalId: 'a', data: {} },
+      { objectType: 'orgUnit', externalId: 'b', data: {} },
       { reason: 'previousExternalId must be a string' },
     ])
   })

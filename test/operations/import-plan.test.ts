@@ -229,16 +229,18 @@ describe('The plan of an import', () => {
     assert.ok(withoutDeletions.items.every(({ person }) => person === undefined))
   })
 
-  it('keeps a person whose key an invalid line gives to somebody who is there without it', async () => {
+  it('keeps a person whose key, a text or a number, an invalid line gives to somebody who is there without it', async () => {
     const present = new Map([
       [nameOf(object('identity', 'old')), { ...object('identity', 'old'), digest: '', keys: ['nin 7'] }],
       [nameOf(object('identity', 'there')), { ...object('identity', 'there'), digest: '', keys: ['email a@x'] }],
     ])
-    async function* entries(): AsyncGenerator<FileEntry> {
-      yield { file: 'all', line: 1, ...object('identity', 'there'), data: { nin: '7', displayName: 7 } }
+    async function* entries(nin: string | number): AsyncGenerator<FileEntry> {
+      yield { file: 'all', line: 1, ...object('identity', 'there'), data: { nin, displayName: 7 } }
     }
-    const { items, counts } = await planImport(entries(), present, true)
-    assert.deepEqual([items, counts.kept], [[], 1])
+    for (const nin of ['7', 7]) {
+      const { items, counts } = await planImport(entries(nin), present, true)
+      assert.deepEqual([items, counts.kept], [[], 1])
+    }
   })
 
   it('keeps nobody for an invalid line that repeats a valid one, or is of somebody who is there', async () => {

@@ -42,8 +42,8 @@ async function importPeople(
 }
 
 /** @param said Receives what the import prints. @returns The exit code. */
-function runWith(path: string, space: ConnectorSpace, said: string[]): Promise<number> {
-  const options = { path, connectorId: 'hr', encoding: 'utf-8', isDryRun: false, deletesMissing: true } as const
+function runWith(path: string, space: ConnectorSpace, said: string[], isDryRun = false): Promise<number> {
+  const options = { path, connectorId: 'hr', encoding: 'utf-8', isDryRun, deletesMissing: true } as const
   const connection = { apiUrl: '', token: undefined, credentials: undefined }
   const around = { space, progress: { show: () => undefined, end: () => undefined }, ask: undefined }
   const say = (line: string) => void said.push(line)
@@ -120,6 +120,36 @@ describe('An import', () => {
     const { code, batches } = await importPeople(['externalId,email', ...people], ['old'], () => 200, keysOf)
     assert.equal(code, 0)
     assert.deepEqual(batches.map((batch) => batch.split(', ').length).toSorted(), [1000, 1000, 501])
+  })
+
+  it('sends at most 3.5 MB in a batch: the API takes 4 MB', async () => {
+    const path = join(folder, 'identities.csv')
+    const people = Array.from({ length: 950 }, (_, index) => `p${index},${'ø'.repeat(2_000)}`)
+    writeFileSync(path, ['externalId,displayName', ...people].join('\n'))
+    const sizesBytes: number[] = []
+    const space: ConnectorSpace = {
+      readTypes: async () => new Map(),
+      readAll: async () => new Map(),
+      write: async (items) => {
+        sizesBytes.push(Buffer.byteLength(JSON.stringify(items)))
+        return items.map((_item, index) => ({ index, status: 201 }))
+      },
+    }
+    assert.equal(await runWith(path, space, []), 0)
+    assert.deepEqual([sizesBytes.length, sizesBytes.every((bytes) => bytes <= 3_500_001)], [2, true])
+  })
+
+  it('ends a dry run with exit code 1 when a line is invalid, and sends nothing', async () => {
+    const path = join(folder, 'identities.csv')
+    writeFileSync(path, 'externalId,displayName\nada,Ada\n,Nobody\n')
+    const space: ConnectorSpace = {
+      readTypes: async () => new Map(),
+      readAll: async () => new Map(),
+      write: () => Promise.reject(new Error('It was sent')),
+    }
+    const said: string[] = []
+    assert.equal(await runWith(path, space, said, true), 1)
+    assert.equal(said.at(-1), `${path}:3: externalId is required`)
   })
 
   it('sends no object whose name the API has not freed, and deletes nobody of that name', async () => {
