@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import type { Creation } from '../../shared/domain/idempotency/run-once.ts'
+import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 import { openFixture, syncedLink } from '../support/jobs/link-fixture.ts'
 
@@ -22,6 +23,20 @@ describe('A link that is disabled during a sync request', () => {
     await assert.rejects(requestSync(TENANT, collectionId, { ...fixture.deps, links }), { code: 'LinkDisabled' })
     assert.equal((await fixture.jobsOf(collectionId)).length, 1)
     await fixture.close()
+  })
+})
+
+describe('A sync request whose message cannot be enqueued', () => {
+  it('has its job, which the next sweep enqueues', async (context) => {
+    const fixture = await openFixture()
+    context.after(() => fixture.close())
+    const { collectionId } = await syncedLink(fixture, users(0, 2))
+    const enqueue = () => Promise.reject(new Error('The queue is away'))
+    const { jobId } = await requestSync(TENANT, collectionId, { ...fixture.deps, messageQueue: { enqueue } })
+    assert.equal((await fixture.job(jobId)).status, 'Queued')
+    await sweepTenant(TENANT, fixture.deps)
+    await fixture.drain()
+    assert.equal((await fixture.job(jobId)).status, 'Succeeded')
   })
 })
 
