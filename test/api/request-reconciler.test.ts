@@ -152,6 +152,22 @@ describe('a membership', () => {
     assert.equal(await liveOf(employee.identityId), 0)
   })
 
+  it('that goes to another identity, into which its own was merged, is told to its group', async () => {
+    const [part, whole, collectionId] = [await person(), await person(), await joinable(OPEN)]
+    fixture.linked.add(collectionId)
+    assert.equal((await submit(part, collectionId)).status, 201)
+    await fixture.evaluator.evaluate(tenantId)
+    fixture.enqueued.splice(0)
+    await fixture.remove('identity', part.identityId, { ...RESTORABLE, mergedInto: whole.identityId })
+    await fixture.evaluator.evaluate(tenantId)
+    assert.equal(await liveOf(whole.identityId), 1)
+    const changed = fixture.enqueued.filter(({ queue }) => queue === 'membership-changes')
+    assert.deepEqual(
+      changed.map(({ message }) => message),
+      [{ tenantId, collectionId }],
+    )
+  })
+
   it('comes back with a person whom an instance had all along, while another one has seen the deletion', async () => {
     for (const displayName of ['Somebody', 'Somebody else']) {
       const { employee, pass } = await memberInTwoInstances()

@@ -73,6 +73,15 @@ describe('the messages of ends', () => {
     assert.equal(new Set(deliveries).size, deliveries.length)
   })
 
+  it('are enqueued for what ends until the next look, which can come an hour late', async () => {
+    const { schedule, store, deliveries } = announcing()
+    await stored.save([{ after: membership('2030-01-03T01:00:00Z') }])
+    await schedule.enqueue(tenantId)
+    await store.save([{ after: membership('2030-01-03T01:00:20Z') }])
+    assert.ok(deliveries.includes('2030-01-03T01:00:00.000Z'))
+    assert.ok(deliveries.includes('2030-01-03T01:00:20.000Z'))
+  })
+
   it('are looked for once a day', () => {
     const { schedule } = announcing()
     const looks = [undefined, NOW_MS - 24 * 3_600_000, NOW_MS - 23 * 3_600_000].map((atMs) => schedule.isDue(atMs))
