@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { minuteOfTenant } from '../../shared/domain/group-links/tenant-store.ts'
+import { sweepRestoredTenant } from '../../shared/domain/sync/restored-tenant.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { enqueueDailyWork, enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { SMALL_TENANT, TENANT, users } from '../support/jobs/link-directory.ts'
@@ -114,6 +115,26 @@ describe('The sweep', () => {
       fixture.sentMessages.map(({ message }) => message.queue),
       ['evaluations', 'sync-jobs'],
     )
+  })
+
+  it('looks for ends a day after it last looked, however many sweeps there were since', async () => {
+    const looks: (number | undefined)[] = []
+    const isDue = (lookedAtMs: number | undefined) => looks.push(lookedAtMs) === 1
+    const deps = { ...fixture.deps, deadlines: { isDue, enqueue: async () => undefined } }
+    for (let count = 0; count < 3; count += 1) {
+      await sweepTenant(TENANT, deps)
+      await fixture.clock.sleep(3_600_000)
+    }
+    assert.deepEqual([looks.length, looks[2], typeof looks[2]], [3, looks[1], 'number'])
+  })
+
+  it('of a restored tenant compares each link anew, also after a job that runs meanwhile, and enqueues its audit', async () => {
+    const { linkId } = await fixture.linked(users(0, 3))
+    await fixture.drain()
+    await sweepRestoredTenant(TENANT, { ...fixture.deps, derivedState: { forget: async () => undefined } })
+    const { appliedMembershipVersion, accountsChangedAtMs } = await fixture.link(linkId)
+    assert.deepEqual([appliedMembershipVersion, typeof accountsChangedAtMs], [null, 'number'])
+    assert.ok(fixture.sentMessages.some(({ message }) => message.queue === 'audits'))
   })
 
   it('enqueues one message for each tenant', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
+import { DirectoryFault } from '../../shared/domain/group-links/directory.ts'
 import { readLinkDto, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { toSyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { syncStateOf } from '../../shared/domain/group-links/sync-state.ts'
@@ -376,6 +377,14 @@ describe('The hourly sweep of an unchanged link', () => {
     await sweepHourly()
     assert.equal((await fixture.jobsOf(first.collectionId))[0]?.status, 'Failed')
     assert.equal((await fixture.link(first.linkId)).lastSyncOutcome, 'Failed')
+  })
+
+  it('is compared by a job when the directory does not say who owns its group', async () => {
+    const { collectionId } = await unchangedLink()
+    await setLinkSettings(fixture.deps, { linkableGroups: 'Owned' })
+    const ownedGroups = () => Promise.reject(new DirectoryFault('unavailable', 'The directory is away'))
+    await sweepHourly(1, { ...fixture.deps, directory: { ...fixture.deps.directory, ownedGroups } })
+    assert.equal((await storage(collectionId))[0], 'stored')
   })
 
   const sweepAfterAWeek = (deps: SyncDependencies = fixture.deps) =>

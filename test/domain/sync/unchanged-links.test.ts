@@ -45,6 +45,7 @@ describe('A link is settled', () => {
     ['a worker holds its lease', { lease: { owner: 'job', expiresAtMs: 0, token: 1 } }],
     ['accounts of its members have changed', { accountsChangedAtMs: NOW_MS }],
     ['changes wait for the lease', { changesPending: true }],
+    ['a job has something to write', { isBehind: true }],
     ['removals are deferred', { removalsDeferred: true }],
     ['accounts are unresolved', { unresolved: ['a'] }],
     ['an addition was not seen yet', { unseenAdditions: ['a'] }],
