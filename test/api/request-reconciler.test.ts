@@ -56,6 +56,44 @@ describe('what an interrupted process leaves', () => {
   })
 })
 
+describe('a pass over what has changed', () => {
+  it('ends the membership of a person whose position another one holds', async () => {
+    const [former, heir, collectionId] = [
+      await person(),
+      await person(),
+      await joinable(OPEN, { objectType: 'Relationship' }),
+    ]
+    const relationshipId = await fixture.position(former)
+    assert.equal((await submit(former, collectionId, { relationshipId })).status, 201)
+    await fixture.evaluator.evaluate(tenantId)
+    await fixture.put('relationship', { identity: { objectId: heir.identityId }, title: 'Nurse' }, relationshipId)
+    await fixture.evaluator.evaluate(tenantId)
+    assert.deepEqual(await fixture.results(collectionId), [])
+  })
+
+  it('is one over everything after one that has failed: its changes are known no more', async () => {
+    const [employee, collectionId] = [await person(), await joinable(OPEN)]
+    assert.equal((await submit(employee, collectionId)).status, 201)
+    let isAway = false
+    const liveOfObjects: JoinDependencies['requests']['liveOfObjects'] = (...args) =>
+      isAway ? Promise.reject(new Error('The database is away')) : fixture.deps.requests.liveOfObjects(...args)
+    const reconciler = new RequestReconciler({ ...fixture.deps, requests: { ...fixture.deps.requests, liveOfObjects } })
+    const none: ReadonlySet<string> = new Set()
+    const pass = async (deleted: readonly string[]) => {
+      const ids = { identity: new Set(deleted), orgUnit: none, relationship: none }
+      const changes = { ids, rewritten: ids, attributes: none, rowsMoved: true, isAnyRestored: false }
+      return reconciler.reconcile(tenantId, await fixture.deps.snapshots.fresh(tenantId), changes)
+    }
+    await pass([])
+    await fixture.remove('identity', employee.identityId)
+    isAway = true
+    await assert.rejects(pass([employee.identityId]), /away/)
+    isAway = false
+    await pass([])
+    assert.deepEqual(await fixture.results(collectionId), [])
+  })
+})
+
 describe('a new identity keeps its request', () => {
   /** A reconciler of another process that creates an identity while it reads requests. */
   async function reconciledWhile(

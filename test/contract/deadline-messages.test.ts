@@ -63,6 +63,18 @@ describe('the messages of ends', () => {
     assert.equal(await stored.find(tenantId, after.id), undefined)
   })
 
+  it('are enqueued when a save is repeated that they have kept from being made', async () => {
+    let isDown = true
+    const { store, deliveries } = announcing(stored, async () => {
+      if (isDown) throw new Error('The queue is down')
+    })
+    const after = membership('2030-01-02T09:00:00Z')
+    await assert.rejects(store.save([{ after }]), /The queue is down/)
+    isDown = false
+    await store.save([{ after }])
+    assert.deepEqual(deliveries, ['2030-01-02T09:00:00.000Z'])
+  })
+
   it('are enqueued by the daily look for what ends within a day and for what was missed', async () => {
     const { schedule, deliveries } = announcing()
     await stored.save([{ after: membership('2030-01-01T12:00:00Z') }])
