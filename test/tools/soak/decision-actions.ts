@@ -114,7 +114,11 @@ function pickDecisions(organisation: Organisation, random: Random): Decision[] {
   const waiting = [...model.joinable].flatMap(([collectionId, collection]) =>
     collection.requests.flatMap((request) => {
       const gate = waitingGateOf(collection.policy, request)
-      return gate === undefined || request.id === undefined ? [] : [{ collectionId, collection, request, gate }]
+      // A changed policy may have brought it to another gate, where it is not eligible.
+      const isOpen = request.alternatives.includes('Cancelled')
+      return gate === undefined || request.id === undefined || isOpen
+        ? []
+        : [{ collectionId, collection, request, gate }]
     }),
   )
   if (waiting.length === 0) return []
