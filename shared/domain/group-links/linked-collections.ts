@@ -4,6 +4,7 @@ import type { CollectionDependencies, CollectionLinks } from '../collections/col
 import type { MembershipHead } from '../collections/membership-store.ts'
 import { joinedMembersOf } from '../collections/membership-store.ts'
 import { ACCOUNT_CHANGE_DELAY_MS } from '../core/core-object-store.ts'
+import { handedOver } from '../evaluation/handed-over.ts'
 import {
   type AccountDependencies,
   accountsLost,
@@ -30,7 +31,7 @@ import { removalCausesOf } from './removal-causes.ts'
 
 type LinkedDependencies = AccountDependencies &
   CircleDependencies &
-  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history' | 'snapshots'> &
+  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history' | 'snapshots' | 'scheduler' | 'nowMs'> &
   DefinitionDependencies
 
 /** The directory accounts of collections' members. */
@@ -41,9 +42,12 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
     collection: Collection,
     accepted: readonly string[] = [],
   ): Promise<{ now: CollectionAccounts; rows: RowSnapshot }> => {
-    const { ids, membershipVersion, isCurrent } = await memberIds(collection, deps, evaluator)
+    const { membershipVersion, isCurrent, ...members } = await memberIds(collection, deps, evaluator)
     const rows = await snapshots.fresh(collection.tenantId)
-    const found = await accountsOf({ collection, ids, rows }, deps, new Set(accepted))
+    const found = await snapshots.whileUnchanged(rows, async () => {
+      const unknownHolders = await handedOver(collection, members, rows, deps)
+      return accountsOf({ collection, ids: members.ids, rows, unknownHolders }, deps, new Set(accepted))
+    })
     return { now: { ...found, membershipVersion, isCurrent }, rows }
   }
   return {
@@ -113,7 +117,8 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       if (lost === undefined || (await returnedWithOtherAccounts(changes, former, deps))) return undefined
       const gained = await accountsOf({ collection, ids: added, rows }, deps)
       return {
-        added: [...gained.accounts],
+        // The present members do not include who has left since, and whose position was handed over.
+        added: [...gained.accounts.intersection(now.accounts)],
         removed: [...lost].filter((account) => !now.accounts.has(account)),
         withoutAccountCount: now.withoutAccountCount,
         withoutAccountIds: now.withoutAccountIds,
@@ -164,6 +169,14 @@ function satisfiesDefinition<T extends Pick<MembershipHead, 'definitionKey'>>(
   return head !== undefined && partsOfDefinitionKey(head.definitionKey).definitionVersion >= definitionVersion
 }
 
+type MembersNow = {
+  readonly ids: readonly string[]
+  readonly membershipVersion: number
+  /** Of a criteria collection: when these members were stored last. */
+  readonly evaluatedAtMs: number
+  readonly isCurrent: boolean
+}
+
 /**
  * Member ids as in the history. For a joinable collection these are identities, one for each membership.
  * @throws Refusal `CollectionNotVerified` when a collection could not be evaluated that never was.
@@ -172,11 +185,12 @@ async function memberIds(
   collection: Collection,
   { memberships, joined }: Pick<CollectionDependencies, 'memberships' | 'joined'>,
   evaluator: TenantEvaluator,
-): Promise<{ ids: readonly string[]; membershipVersion: number; isCurrent: boolean }> {
+): Promise<MembersNow> {
   const { tenantId, id, kind } = collection
   if (kind === 'joinable') {
     const { memberships: joinedNow, membershipVersion } = await joinedMembersOf(tenantId, id, joined)
-    return { ids: joinedNow.map(({ identityId }) => identityId), membershipVersion, isCurrent: true }
+    const ids = joinedNow.map(({ identityId }) => identityId)
+    return { ids, evaluatedAtMs: 0, membershipVersion, isCurrent: true }
   }
   // A collection that was never evaluated must not appear empty, nor a changed one as it was before.
   const stored = await memberships.head(tenantId, id)
@@ -184,7 +198,8 @@ async function memberIds(
   const membership = await memberships.members(tenantId, id)
   if (membership === undefined) throw collectionNotEvaluated(id)
   const { ids, head } = membership
-  return { ids, membershipVersion: head.membershipVersion, isCurrent: satisfiesDefinition(head, collection) }
+  const { evaluatedAtMs, membershipVersion } = head
+  return { ids, evaluatedAtMs, membershipVersion, isCurrent: satisfiesDefinition(head, collection) }
 }
 
 async function existing(
