@@ -1,3 +1,5 @@
+import type { TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
+import type { TenantStore } from '../../shared/domain/group-links/tenant-store.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { type DerivedState, sweepRestoredTenant } from '../../shared/domain/sync/restored-tenant.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
@@ -31,6 +33,16 @@ export const linkMessages = (
   }),
   ...messageHandler('sync-jobs', (message) => runSyncJob(message, links)),
 })
+
+/** The handler of evaluations. A version before this one registered no tenant for its connectors. */
+export const evaluationMessages = (
+  evaluator: Pick<TenantEvaluator, 'evaluate'>,
+  tenants: Pick<TenantStore, 'register'>,
+) =>
+  messageHandler('evaluations', async ({ tenantId }) => {
+    await tenants.register(tenantId)
+    await evaluator.evaluate(tenantId)
+  })
 
 /** The handler of the messages of a queue, under its name. */
 export function messageHandler<Name extends QueueName>(

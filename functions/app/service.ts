@@ -59,7 +59,7 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
 import { eventMessages, eventWiring, outboxWiring, sweepEventsSince } from './event-wiring.ts'
 import { mailStores, mailWiring, tellByMail } from './mail-wiring.ts'
-import { linkMessages, type MessageHandler, messageHandler } from './message-handlers.ts'
+import { evaluationMessages, linkMessages, type MessageHandler, messageHandler } from './message-handlers.ts'
 import { buildRuntime, type Runtime } from './runtime.ts'
 import {
   collectionWiring,
@@ -206,7 +206,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     misfits: (tenantId, changed, types) => typeMisfits(tenantId, changed, types, collections),
     forgetSettings: rowSettings.forget,
   }
-  const connectors = { ...connectorWiring(settings, wiring, connectorStore), ...coreData, typeChecks, rowSettings }
+  const coreDataWiring = connectorWiring(settings, wiring, connectorStore)
+  const connectors = { ...coreDataWiring, ...coreData, tenants, typeChecks, rowSettings }
   const lateConnectors = cosmosLateConnectorStore(container('events'), outbox)
   const tellHealth = (tenantId: string) => tellConnectorHealth(tenantId, { ...connectors, lateConnectors, nowMs })
   const stores = mailStores(wiring)
@@ -234,7 +235,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     messages: {
       ...messageHandler('audits', (message) => auditCoreObjects(message, connectors)),
       ...messageHandler('deadlines', (message) => applyDeadlines(message, requests)),
-      ...messageHandler('evaluations', ({ tenantId }) => evaluator.evaluate(tenantId)),
+      ...evaluationMessages(evaluator, tenants),
       ...linkMessages(links, cosmosDerivedState(container), tellHealth),
       ...eventMessages(events),
       ...mail.messages,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { newConnector } from '../../shared/domain/connectors/connector.ts'
+import { createConnector } from '../../shared/domain/connectors/manage-connectors.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { minuteOfTenant } from '../../shared/domain/group-links/tenant-store.ts'
@@ -230,5 +232,41 @@ describe('The sweep', () => {
     const counts = Map.groupBy(minutes, (minute) => minute)
     assert.equal(counts.size, 60)
     assert.ok([...counts.values()].every(({ length }) => length > 50 && length < 160))
+  })
+})
+
+describe('The sweep and the audit of a tenant that has connectors and no collection', () => {
+  const clientId = '22222222-0000-4000-8000-000000000001'
+  const input = { name: 'HR', clientId, expectedIntervalHours: 1 }
+  let fixture: LinkFixture
+  before(async () => {
+    fixture = await openFixture()
+  })
+  after(() => fixture.close())
+
+  async function enqueuedFor(tenantId: string): Promise<string[]> {
+    fixture.sentMessages.length = 0
+    await enqueueSweeps(undefined, fixture.deps)
+    await enqueueDailyWork(undefined, { ...fixture.deps, nowMs: () => Date.parse('2031-01-01T00:00:30Z') })
+    const messages = fixture.sentMessages.map(({ message }) => message)
+    return messages.filter(({ message }) => message.tenantId === tenantId).map(({ queue }) => queue)
+  }
+
+  it('are enqueued as soon as it has one', async () => {
+    const tenantId = '22222222-0000-4000-8000-000000000002'
+    const caller = { kind: 'application', tenantId, objectId: clientId, clientId, roles: new Set<never>() } as const
+    assert.deepEqual(await enqueuedFor(tenantId), [])
+    await createConnector(input, caller, fixture.newService().connectors)
+    assert.deepEqual(await enqueuedFor(tenantId), ['sweeps', 'evaluations', 'audits'])
+  })
+
+  it('are enqueued once it is evaluated, when a version before this one has stored its connectors', async () => {
+    const tenantId = '22222222-0000-4000-8000-000000000003'
+    const creation = { id: clientId, createdBy: clientId, createdAt: '2030-01-01T00:00:00Z' }
+    const { connectors, messages } = fixture.newService()
+    await connectors.connectors.add(tenantId, newConnector(input, creation))
+    assert.deepEqual(await enqueuedFor(tenantId), [])
+    await messages.evaluations.handle({ tenantId })
+    assert.deepEqual(await enqueuedFor(tenantId), ['sweeps', 'audits'])
   })
 })

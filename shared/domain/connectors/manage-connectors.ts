@@ -36,6 +36,8 @@ export type ConnectorDependencies = CountDependencies & {
   readonly connectorAudit: ConnectorAuditTrail
   readonly messageQueue: MessageQueue
   readonly typeChecks: TypeChecks
+  /** The tenants that are swept and audited. */
+  readonly tenants: { register(tenantId: string): Promise<void> }
   readonly deriveId: DeriveId
   newId(): string
   nowMs(): number
@@ -133,6 +135,8 @@ async function addConnector(
     createdAt: toTimestamp(nextCreationMs(existing, deps.nowMs())),
   })
   const { tenantId } = caller
+  // Before the connector: the sweep must know every tenant that has one, and a tenant without one does no harm.
+  await deps.tenants.register(tenantId)
   const all = [...existing, connector]
   const hasNewTypes = await isTypeChange(tenantId, existing, all, connector, deps)
   // Otherwise the first write would open the space and need a second attempt.
