@@ -210,8 +210,9 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     operationId: 'deleteGroupLink',
     summary: 'Delete a group link',
     description:
-      'The group keeps its members. The removals of the last 24 hours stay with the group: the removal guard goes on ' +
-      'counting them when the group is linked again, to whichever collection.',
+      'The group keeps its members. The removals of the last 24 hours stay with the group for a day, and so do held ' +
+      'removals that were rejected: the removal guard goes on with them when the group is linked again, to whichever ' +
+      'collection.',
     roles: WRITERS,
     identity: 'optional',
     reply: { status: 200, schema: Type.Null() },

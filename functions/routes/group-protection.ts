@@ -80,8 +80,8 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
       'exceed `limit`: the larger of `minimum` and `percent` of `groupSize`. It also holds them, however few, while the ' +
       'collection is empty and the link has added no account yet (`EmptyCollection`). Additions are not held.\n\n' +
       'Read the plan, then approve its `planId`. Without approval, each later sync, at least one an hour, decides anew: ' +
-      'it removes what is due and within the limit, as when earlier removals are more than 24 hours ago. A plan that is ' +
-      'rejected stays held until it changes.',
+      'it removes what is due and within the limit, as when earlier removals are more than 24 hours ago. Accounts ' +
+      'that a person has rejected stay held.',
     roles: COLLECTION_READERS,
     query: PageQuery,
     reply: { status: 200, schema: RemovalPlanDto, paged: true },
@@ -117,9 +117,10 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
     operationId: 'rejectRemovalPlan',
     summary: 'Reject the held removals of a group link',
     description:
-      'Marks the plan with `rejectedBy` and `rejectedAt` until it changes. Until then its accounts stay in the group, ' +
-      'also when the limit allows their removal meanwhile, unless the guard is turned off. Other accounts make another ' +
-      'plan. Add them to the collection again, or correct its definition, if they should stay for good. A rejected ' +
+      'Marks the plan with `rejectedBy` and `rejectedAt`. While one of its accounts is due to be removed, all removals ' +
+      'are held, also when the limit allows them meanwhile, unless the guard is turned off or they are approved. Another ' +
+      'plan, with more or fewer accounts, is not marked itself. A rejection overrules an approval that is not carried out yet. Add ' +
+      'the accounts to the collection again, or correct its definition, if they should stay for good. A rejected ' +
       'plan may still be approved. Only people reject: applications get 403 `UsersOnly`.',
     roles: PLAN_DECIDERS,
     identity: 'optional',

@@ -207,18 +207,6 @@ describe('Held removals', () => {
     assert.deepEqual(codes(await api.as('stranger')('GET', plan)), [404, 'LinkNotFound'])
   })
 
-  it('stay held once they are rejected, also when the limit allows them', async () => {
-    const { id, collectionId, groupId, plan, planId } = await held()
-    assert.equal((await api.as('administrator')('POST', `${plan}/${planId}/reject`, {})).status, 200)
-    await setLinkSettings(api.deps, { removalGuard: { percent: 100 } })
-    await api.call('POST', `/group-links/${collectionId}/sync`)
-    await api.drain()
-    const kept = await heldBy(id)
-    assert.deepEqual([kept?.planId, kept?.limit, kept?.rejectedBy], [planId, 30, user(0)])
-    assert.equal((await api.membersOf(groupId)).size, 30)
-    await setLinkSettings(api.deps, { removalGuard: { percent: 20 } })
-  })
-
   it('are approved by somebody other than who caused them, where the settings require it', async () => {
     const causes = { newest: { kind: 'Direct', actorId: user(0), atMs: 0 } as const, actorIds: [user(0), user(1)] }
     const { removalCauses } = api.collections

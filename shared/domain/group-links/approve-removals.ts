@@ -10,6 +10,7 @@ import {
   type HeldRemovals,
   type HeldRemovalsDto,
   heldSinceMs,
+  isRejectedSince,
   type RemovalPlanDto,
   toHeldRemovalsDto,
 } from './removal-plan.ts'
@@ -67,7 +68,9 @@ export async function approveRemovals(
   if (settings.fourEyes && (await hasCaused(link, held, [actorId, approvedBy], deps))) throw new Refusal('SameActor')
   if (link.state === 'Disabled') throw new Refusal('LinkDisabled', `The group link ${linkId} is disabled.`)
   const unfinished = await deps.jobs.unfinishedOf(tenantId, linkId)
-  const queued = unfinished.find(({ value }) => value.status === 'Queued' && value.approvedPlanId === planId)
+  const queued = unfinished.find(
+    ({ value }) => value.status === 'Queued' && value.approvedPlanId === planId && !isRejectedSince(value, held),
+  )
   if (queued !== undefined) return queued.value.id
   const origin = { requestedBy: approvedBy, approvedPlanId: planId, approvedBy, cause: null }
   const jobId = deps.newId()
@@ -79,7 +82,8 @@ export async function approveRemovals(
 }
 
 /**
- * Marks the held removals as rejected until the plan changes. They stay held, and may still be approved.
+ * Marks the held removals as rejected. While one of the accounts is due, removals stay held. They may still be approved.
+ * An approval of before that is not carried out yet does not count any more.
  * @throws Refusal `LinkNotFound`, `PlanNotFound`, `PlanChanged` as `approveRemovals`.
  */
 export async function rejectRemovals(
@@ -88,7 +92,8 @@ export async function rejectRemovals(
 ): Promise<HeldRemovalsDto> {
   const rejectedAt = toTimestamp(deps.nowMs())
   const reject = (link: GroupLink): GroupLink => {
-    return { ...link, heldRemovals: { ...requirePlan(heldBy(link), planId), rejectedBy, rejectedAt } }
+    const rejection = { rejectedBy, rejectedAt, rejectedPlanId: planId }
+    return { ...link, heldRemovals: { ...requirePlan(heldBy(link), planId), ...rejection } }
   }
   const auditOf = (link: GroupLink) => {
     const after = { planId, count: heldBy(link).count, notes }

@@ -1,6 +1,6 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import type { HeldRemovals } from '../group-links/removal-plan.ts'
+import { type HeldRemovals, rejectedPlanIdOf } from '../group-links/removal-plan.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { stillAccepted } from './accepted-members.ts'
 import type { BatchPlan } from './plan-sync.ts'
@@ -31,7 +31,7 @@ export function changesByRun(
     // Accounts may have changed again during the run.
     accountsChangedAtMs: link.accountsChangedAtMs === accountsChangedAtMs ? null : link.accountsChangedAtMs,
     comparedAtMs: startMs,
-    heldRemovals: withRejection(heldRemovals, link.heldRemovals),
+    heldRemovals: withRejection(heldRemovals, link.heldRemovals, deferredRemovalCount > 0),
     unresolved,
     skippedCount: skipped,
     withoutAccount: plan.withoutAccount,
@@ -45,8 +45,19 @@ export function changesByRun(
   }
 }
 
-/** The plan can have been rejected during the run. */
-function withRejection(held: HeldRemovals | null, stored: HeldRemovals | null): HeldRemovals | null {
-  if (held === null || held.planId !== stored?.planId || !stored.rejectedAt) return held
-  return { ...held, rejectedBy: stored.rejectedBy ?? null, rejectedAt: stored.rejectedAt }
+/**
+ * The plan can have been rejected during the run. While all removals are deferred, none is held, and a rejection counts
+ * until they are due again.
+ */
+function withRejection(
+  held: HeldRemovals | null,
+  stored: HeldRemovals | null,
+  isDeferred: boolean,
+): HeldRemovals | null {
+  const rejectedPlanId = rejectedPlanIdOf(stored)
+  if (stored === null || rejectedPlanId === undefined) return held
+  if (held === null) return isDeferred ? stored : null
+  if (held.planId !== stored.planId) return { rejectedPlanId, ...held }
+  const { rejectedBy = null, rejectedAt = null } = stored
+  return { ...held, rejectedPlanId, rejectedBy, rejectedAt }
 }

@@ -5,6 +5,7 @@ import {
   type HeldRemovals,
   heldSinceMs,
   PLAN_STORED_AGAIN_AFTER_MS,
+  rejectedPlanIdOf,
   toChangeCause,
 } from '../group-links/removal-plan.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
@@ -21,15 +22,21 @@ export async function saveHeldRemovals(
 ): Promise<HeldRemovals | null> {
   if (hold === null) return null
   const { id, tenantId, collectionId, heldRemovals } = link
-  const { accounts, ...decision } = hold
+  const { accounts, includesRejected, ...decision } = hold
   const planId = deriveId(id, accounts.join())
   const earlier = heldRemovals?.planId === planId ? heldRemovals : undefined
-  const figures = { ...decision, planId, count: accounts.length }
+  const figures = { ...decision, planId, count: accounts.length, ...rejectionOf(heldRemovals, includesRejected) }
   const startMs = nowMs()
   if (earlier !== undefined && startMs - earlier.storedAtMs < PLAN_STORED_AGAIN_AFTER_MS) {
     return { ...earlier, ...figures, ...(earlier.cause === undefined ? await causes() : {}) }
   }
   await removalPlans.save({ tenantId, planId }, accounts)
+  const { rejectedPlanId = planId } = figures
+  if (rejectedPlanId !== planId) {
+    const plan = { tenantId, planId: rejectedPlanId }
+    const others = await removalPlans.accountsOf(plan)
+    if (others.size > 0) await removalPlans.save(plan, [...others].sort())
+  }
   const since = heldRemovals === null ? {} : { heldSince: toTimestamp(heldSinceMs(heldRemovals)) }
   return { createdAt: toTimestamp(startMs), ...earlier, ...figures, ...since, storedAtMs: startMs, ...(await causes()) }
 
@@ -37,6 +44,13 @@ export async function saveHeldRemovals(
     const { newest, actorIds } = await collections.removalCauses(link, accounts)
     return { cause: toChangeCause(newest, collectionId), actorIds: [...actorIds] }
   }
+}
+
+/** What remains of the rejection of a plan that has changed: it counts for each of its accounts. */
+function rejectionOf(before: HeldRemovals | null, includesRejected: boolean): Pick<HeldRemovals, 'rejectedPlanId'> {
+  const rejectedPlanId = rejectedPlanIdOf(before)
+  if (rejectedPlanId === undefined || !includesRejected) return {}
+  return { rejectedPlanId }
 }
 
 export function reportHeldRemovals(

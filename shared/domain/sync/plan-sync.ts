@@ -8,7 +8,13 @@ import { openAccounts, type RemovalOutcomes } from '../group-links/removal-windo
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
 import { countUnaccepted, NO_ACCEPTED } from './accepted-members.ts'
 import { asRecentWrites, removedRecently, unexpiredWrites } from './recorded-writes.ts'
-import { decideRemovals, outcomesOfRead, type RemovalDecision, type RemovalHold } from './removal-guard.ts'
+import {
+  type Accounts,
+  decideRemovals,
+  outcomesOfRead,
+  type RemovalDecision,
+  type RemovalHold,
+} from './removal-guard.ts'
 
 export type SyncPlanOptions = {
   /** Members of the collection without an account. While it is above zero, all removals are deferred. */
@@ -111,8 +117,8 @@ export type BatchState = {
   readonly guard: RemovalGuard
   /** Accounts whose removal a person has approved. */
   readonly approved: ReadonlySet<string>
-  /** The accounts of the held removals that a person has rejected. */
-  readonly rejected?: ReadonlySet<string>
+  /** Accounts whose removal a person has rejected. */
+  readonly rejected?: Accounts
 }
 
 export function planBatch(

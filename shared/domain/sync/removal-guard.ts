@@ -14,8 +14,8 @@ export type DueRemovals = {
   readonly due: readonly string[]
   /** Accounts among them that a person has approved. */
   readonly approved: ReadonlySet<string>
-  /** The accounts of the plan that a person has rejected: exactly these stay held, also within the limit. */
-  readonly rejected?: ReadonlySet<string>
+  /** While one of these is due, which a person has rejected, removals are held also within the limit. */
+  readonly rejected?: Accounts
   /** Removed a short time ago, and counted. A read of the directory may still show them. */
   readonly recentlyRemoved: ReadonlySet<string>
   /** Removals from the group within the last 24 hours. */
@@ -29,6 +29,8 @@ export type DueRemovals = {
 /** Removals that are held, and the figures of the decision. */
 export type RemovalHold = {
   readonly accounts: readonly string[]
+  /** Whether a person has rejected some of them. */
+  readonly includesRejected: boolean
   readonly reason: HoldReason
   readonly limit: number
   readonly removedInWindow: number
@@ -42,33 +44,36 @@ export type RemovalDecision = { readonly remove: readonly string[]; readonly hol
  * earlier attempt was interrupted counts once.
  */
 export function decideRemovals(
-  { due, approved, rejected = new Set(), recentlyRemoved, window, userCount, isEmptyFromStart }: DueRemovals,
+  { due, approved, rejected = NONE, recentlyRemoved, window, userCount, isEmptyFromStart }: DueRemovals,
   guard: RemovalGuard,
   nowMs: number,
 ): RemovalDecision {
   const subject = due.filter((account) => !approved.has(account) && !recentlyRemoved.has(account))
   if (subject.length === 0) return { remove: due, hold: null }
   const counted = new Set(due)
-  const isRejected = rejected.size === subject.length && subject.every((account) => rejected.has(account))
-  const removals = { due: counted, isRejected, recentlyRemoved, window, userCount, isEmptyFromStart }
+  const includesRejected = subject.some((account) => rejected.has(account))
+  const removals = { due: counted, includesRejected, recentlyRemoved, window, userCount, isEmptyFromStart }
   const hold = removalHold(removals, guard, nowMs)
   if (hold === null) return { remove: due, hold: null }
-  return { remove: due.filter((account) => approved.has(account)), hold: { accounts: subject, ...hold } }
+  const held = { accounts: subject, includesRejected, ...hold }
+  return { remove: due.filter((account) => approved.has(account)), hold: held }
 }
+
+const NONE: Accounts = new Set()
 
 /** Due removals as a set that is only asked for its size and for single accounts: there may be very many. */
 export type CountedRemovals = Omit<DueRemovals, 'due' | 'approved' | 'rejected'> & {
-  readonly due: AccountSet
-  readonly isRejected?: boolean
+  readonly due: Accounts & { readonly size: number }
+  readonly includesRejected?: boolean
 }
-type AccountSet = { readonly size: number; has(account: string): boolean }
+export type Accounts = { has(account: string): boolean }
 
 /** The figures of a hold when the guard does not allow these removals without an approval; null when it does. */
 export function removalHold(
-  { due, isRejected = false, recentlyRemoved, window, userCount, isEmptyFromStart }: CountedRemovals,
+  { due, includesRejected = false, recentlyRemoved, window, userCount, isEmptyFromStart }: CountedRemovals,
   guard: RemovalGuard,
   nowMs: number,
-): Omit<RemovalHold, 'accounts'> | null {
+): Omit<RemovalHold, 'accounts' | 'includesRejected'> | null {
   const repeatedCount = [...recentlyRemoved].filter((account) => due.has(account)).length
   const dueCount = due.size - repeatedCount
   if (!guard.enabled || dueCount === 0) return null
@@ -76,7 +81,7 @@ export function removalHold(
   const limit = Math.max(guard.minimum, Math.floor((groupSize * guard.percent) / 100))
   const dueNow = { has: (account: string) => due.has(account) && !recentlyRemoved.has(account) }
   const removedInWindow = countRemovals(window, dueNow, nowMs)
-  if (!isRejected && !isEmptyFromStart && removedInWindow + dueCount <= limit) return null
+  if (!includesRejected && !isEmptyFromStart && removedInWindow + dueCount <= limit) return null
   return { reason: isEmptyFromStart ? 'EmptyCollection' : 'TooMany', limit, removedInWindow, groupSize }
 }
 

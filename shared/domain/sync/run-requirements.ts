@@ -3,7 +3,9 @@ import { notOwnedMessage } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
+import { isRejectedSince, rejectedPlanIdOf } from '../group-links/removal-plan.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
+import type { Accounts } from './removal-guard.ts'
 import { RunFault } from './run-failure.ts'
 
 /** @throws RunFault when the tenant requires ownership and the service does not own the group, DirectoryFault. */
@@ -42,19 +44,26 @@ export async function desiredAccounts(
   throw new RunFault('An outdated version of the collection was read.', { isPermanent: false })
 }
 
-/** The removals of the plan that an administrator has rejected, until it changes. */
+const ALL: Accounts = { has: () => true }
+
+/** The removals that an administrator has rejected: all, when the accounts of the plan have expired. */
 export async function rejectedAccounts(
   { tenantId, heldRemovals }: GroupLink,
   { removalPlans }: Pick<LinkDependencies, 'removalPlans'>,
-): Promise<ReadonlySet<string>> {
-  if (!heldRemovals?.rejectedAt) return new Set()
-  return removalPlans.accountsOf({ tenantId, planId: heldRemovals.planId })
+): Promise<Accounts> {
+  const planId = rejectedPlanIdOf(heldRemovals)
+  if (planId === undefined) return new Set()
+  const accounts = await removalPlans.accountsOf({ tenantId, planId })
+  return accounts.size > 0 ? accounts : ALL
 }
 
-/** The removals of the plan that an administrator has approved for the job. */
+/** The removals of the plan that an administrator has approved for the job, unless they were rejected since. */
 export async function approvedAccounts(
-  { tenantId, approvedPlanId: planId }: SyncJob,
+  job: SyncJob,
+  { heldRemovals }: GroupLink,
   { removalPlans }: Pick<LinkDependencies, 'removalPlans'>,
 ): Promise<ReadonlySet<string>> {
-  return planId === null ? new Set() : removalPlans.accountsOf({ tenantId, planId })
+  const { tenantId, approvedPlanId: planId } = job
+  if (planId === null || isRejectedSince(job, heldRemovals)) return new Set()
+  return removalPlans.accountsOf({ tenantId, planId })
 }

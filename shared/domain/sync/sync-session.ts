@@ -37,6 +37,8 @@ export class SyncSession {
   readonly #job: SessionJob
   /** Members that the link accepts without an account. */
   #accepted: AcceptedMembers = NO_ACCEPTED
+  /** When the held removals had been rejected, as of the comparison. */
+  #rejectedAt: string | null | undefined
 
   private constructor(link: SessionLink, job: SessionJob, time: SessionTime, deps: SyncDependencies) {
     this.#deps = deps
@@ -78,10 +80,11 @@ export class SyncSession {
     await this.#group.verify()
     await verifyOwnership(this.#link.value, this.#link.settings, this.#deps)
     const desired = await this.#accounts.read(this.#link.value)
-    const approved = await approvedAccounts(this.#job.value, this.#deps)
     const members = await this.#group.readMembers()
     const { value: link, settings } = this.#link
+    const approved = await approvedAccounts(this.#job.value, link, this.#deps)
     const rejected = await rejectedAccounts(link, this.#deps)
+    this.#rejectedAt = link.heldRemovals?.rejectedAt
     const state: BatchState = { job: this.#job.value, link, guard: settings.removalGuard, approved, rejected }
     const plan = planBatch(desired, members, state, { limits: directory.limits, nowMs: nowMs() })
     this.#accepted = plan.accepted
@@ -121,7 +124,9 @@ export class SyncSession {
   async apply(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
     if (isDeferred(this.#job.value, step)) return undefined
     await this.#link.assertLease()
-    const { tenantId, changesPending } = this.#link.value
+    const { tenantId, changesPending, heldRemovals } = this.#link.value
+    // A person has rejected them meanwhile: the next batch compares again.
+    if (isRemoval(step) && heldRemovals?.rejectedAt !== this.#rejectedAt) return { delayMs: 0, releasesLease: false }
     if (changesPending && this.#time.isUpForOthers()) return YIELD_TO_CHANGES
     const waitMs = await reserveForJob(tenantId, step.writeCount, this.#deps, () => this.#link.assertLease())
     if (waitMs > 0) return { delayMs: waitMs, releasesLease: true }

@@ -44,9 +44,10 @@ describe('A link that is changed while a job runs', () => {
     assert.deepEqual([isBehind, acceptedWithoutAccount], [true, ['ada']])
   })
 
-  it('keeps the rejection of the plan that it holds, and of no other', () => {
+  it('keeps the rejection of the plan that it holds, and knows that another one was rejected', () => {
     const rejected = { ...HELD, rejectedBy: 'ada', rejectedAt: DURING }
     assert.equal(recorded({ heldRemovals: rejected }, HELD).heldRemovals?.rejectedAt, DURING)
-    assert.equal(recorded({ heldRemovals: { ...rejected, planId: 'former' } }, HELD).heldRemovals, HELD)
+    const former = { ...rejected, planId: 'former' }
+    assert.deepEqual(recorded({ heldRemovals: former }, HELD).heldRemovals, { ...HELD, rejectedPlanId: 'former' })
   })
 })

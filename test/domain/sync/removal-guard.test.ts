@@ -110,14 +110,9 @@ describe('decideRemovals', () => {
       undefined,
     ],
     ['keeps rejected accounts within the limit', { due: ['a', 'b'], rejected: new Set(['a', 'b']) }, guard, [], 2],
-    [
-      'decides anew about other accounts than the rejected ones',
-      { due: ['a', 'b'], rejected: new Set(['a', 'c']) },
-      guard,
-      ['a', 'b'],
-      undefined,
-    ],
-    ['decides anew about fewer', { due: ['a'], rejected: new Set(['a', 'b']) }, guard, ['a'], undefined],
+    ['holds all while one of them was rejected', { due: ['a', 'b'], rejected: new Set(['a', 'c']) }, guard, [], 2],
+    ['holds fewer than were rejected', { due: ['a'], rejected: new Set(['a', 'b']) }, guard, [], 1],
+    ['removes others than the rejected ones', { due: ['a'], rejected: new Set(['b']) }, guard, ['a'], undefined],
     [
       'removes rejected accounts once they are approved',
       { due: ['a', 'b'], approved: new Set(['a', 'b']), rejected: new Set(['a', 'b']) },
@@ -148,7 +143,7 @@ describe('decideRemovals', () => {
 
   it('explains a hold with its figures', () => {
     const { hold } = decideRemovals({ ...nothing, due: ['a', 'b'], window: removed(1, NOW_MS, 10) }, guard, NOW_MS)
-    const figures = { reason: 'TooMany', limit: 2, removedInWindow: 1, groupSize: 10 }
+    const figures = { includesRejected: false, reason: 'TooMany', limit: 2, removedInWindow: 1, groupSize: 10 }
     assert.deepEqual(hold, { accounts: ['a', 'b'], ...figures })
     const { hold: ofNone } = decideRemovals({ ...nothing, due: ['a'], isEmptyFromStart: true }, guard, NOW_MS)
     assert.equal(ofNone?.reason, 'EmptyCollection')

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { type LinkApi, openLinkApi } from '../support/api/link-api.ts'
+import { user, users } from '../support/jobs/link-directory.ts'
+import { setLinkSettings } from '../support/jobs/link-fixture.ts'
+
+const HOUR_MS = 3_600_000
+
+describe('Rejected removals', () => {
+  let api: LinkApi
+  before(async () => {
+    api = await openLinkApi({ isGuarded: true })
+  })
+  after(() => api.close())
+  beforeEach(() => setLinkSettings(api.deps, { removalGuard: { enabled: true, percent: 20, minimum: 10 } }))
+
+  const sync = async (collectionId: string) => {
+    await api.call('POST', `/group-links/${collectionId}/sync`)
+    await api.drain()
+  }
+  const linkBody = async (id: string) =>
+    (await api.call('GET', `/group-links/${id}`)).body.data as {
+      heldRemovals: { planId: string; count: number; limit: number; rejectedBy: string | null } | null
+    }
+
+  /** A group of 30. The removals from it are held and rejected. */
+  async function rejected(left: number) {
+    const [collectionId, groupId] = [api.collections.make(users(0, 30)), await api.newGroup()]
+    const id = await api.create(collectionId, groupId)
+    await api.drain()
+    api.collections.change(collectionId, users(0, left))
+    await sync(collectionId)
+    const { planId } = (await linkBody(id)).heldRemovals ?? assert.fail('Nothing is held')
+    const plan = `/group-links/${id}/removal-plan/${planId}`
+    const reject = () => api.as('administrator')('POST', `${plan}/reject`, {})
+    const approve = () => api.as('administrator')('POST', `${plan}/approve`, {})
+    const members = async () => (await api.membersOf(groupId)).size
+    return { id, collectionId, groupId, planId, reject, approve, members }
+  }
+  const unlimited = { removalGuard: { percent: 100 } }
+
+  it('stay held when the limit allows them', async () => {
+    const { id, collectionId, planId, reject, members } = await rejected(10)
+    assert.equal((await reject()).status, 200)
+    await setLinkSettings(api.deps, unlimited)
+    await sync(collectionId)
+    const held = (await linkBody(id)).heldRemovals
+    assert.deepEqual([held?.planId, held?.limit, held?.rejectedBy], [planId, 30, user(0)])
+    assert.equal(await members(), 30)
+  })
+
+  it('stay held after removals were paused', async () => {
+    const { id, collectionId, planId, reject, members } = await rejected(10)
+    await reject()
+    api.collections.change(collectionId, users(0, 10), 1)
+    await sync(collectionId)
+    assert.deepEqual((await linkBody(id)).heldRemovals?.planId, planId)
+    await setLinkSettings(api.deps, unlimited)
+    api.collections.change(collectionId, users(0, 10), 0)
+    await sync(collectionId)
+    assert.equal(await members(), 30)
+    assert.equal((await linkBody(id)).heldRemovals?.rejectedBy, user(0))
+  })
+
+  it('stay held with fewer and with more, also in later syncs, as plans that are not rejected', async () => {
+    const { id, collectionId, reject, members } = await rejected(18)
+    await reject()
+    api.collections.change(collectionId, users(0, 20))
+    await sync(collectionId)
+    await setLinkSettings(api.deps, unlimited)
+    await sync(collectionId)
+    const fewer = (await linkBody(id)).heldRemovals
+    assert.deepEqual([fewer?.count, fewer?.rejectedBy], [10, null])
+    api.collections.change(collectionId, users(0, 17))
+    for (let count = 0; count < 2; count += 1) await sync(collectionId)
+    const more = (await linkBody(id)).heldRemovals
+    assert.deepEqual([more?.count, more?.rejectedBy], [13, null])
+    assert.equal(await members(), 30)
+    api.collections.change(collectionId, users(0, 30).toSpliced(17, 1))
+    await sync(collectionId)
+    assert.equal(await members(), 29)
+    assert.equal((await linkBody(id)).heldRemovals, null)
+  })
+
+  it('are kept by a rejection that comes after an approval, until they are approved again', async () => {
+    const { reject, approve, members } = await rejected(10)
+    assert.equal((await approve()).status, 202)
+    await api.clock.sleep(1000)
+    assert.equal((await reject()).status, 200)
+    await api.drain()
+    assert.equal(await members(), 30)
+    await api.clock.sleep(1000)
+    assert.equal((await approve()).status, 202)
+    await api.drain()
+    assert.equal(await members(), 10)
+  })
+
+  it('stay held when the accounts of their plan have expired', async () => {
+    const { collectionId, reject, members } = await rejected(10)
+    await reject()
+    const { accountsOf } = api.deps.removalPlans
+    api.deps.removalPlans.accountsOf = async () => new Set()
+    await setLinkSettings(api.deps, unlimited)
+    await sync(collectionId)
+    api.deps.removalPlans.accountsOf = accountsOf
+    assert.equal(await members(), 30)
+  })
+
+  it('stay held when the link is deleted and made again', async () => {
+    const { id, collectionId, groupId, reject, members } = await rejected(10)
+    await reject()
+    await setLinkSettings(api.deps, unlimited)
+    assert.equal((await api.as('writer')('DELETE', `/group-links/${id}`)).status, 200)
+    await api.clock.sleep(HOUR_MS)
+    await api.create(collectionId, groupId)
+    await api.drain()
+    assert.equal(await members(), 30)
+  })
+})
