@@ -235,8 +235,7 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
       'member of the group, such as a guest of a Microsoft 365 group that takes no guests, counts as one that it does ' +
       'not know, and each job tries again to add it. While there are such ids, jobs add members and remove none. A job ' +
       'that finds more than 1,000 such ids adds the other members, and then fails.\n\n' +
-      'A position that was handed over to a person whom the condition does not include counts in `skipped` as well, ' +
-      'until the collection is evaluated: its new holder is not added.\n\n' +
+      'A position that was handed over counts for its new holder only if the condition includes that person by now.\n\n' +
       'Removals beyond the limit of the removal guard are held: the job ends `Succeeded` with their number in `held`. ' +
       "See the link's `heldRemovals`.",
     roles: WRITERS,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { previewLink } from '../../shared/domain/sync/preview-sync.ts'
+import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { type AccountFixture, identity, openAccountFixture, position } from '../support/jobs/account-fixture.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 
@@ -45,10 +46,10 @@ async function newPlace({ isPaused = false } = {}) {
 }
 
 describe('A position that is handed over to a person whom the condition leaves out', () => {
-  it('neither adds the new holder nor removes the former one until it is evaluated', async () => {
-    const { handOverTo, sync, members, ann, process } = await newPlace()
+  it('does not add the new holder before it is evaluated, nor after', async () => {
+    const { handOverTo, sync, members, process } = await newPlace()
     await handOverTo('Bob')
-    assert.deepEqual(await sync(), [ann])
+    assert.deepEqual(await sync(), [])
     await fixture.followed(process)
     assert.deepEqual(await members(), [])
   })
@@ -63,13 +64,13 @@ describe('A position that is handed over to a person whom the condition leaves o
     assert.deepEqual(await sync(), [ann])
   })
 
-  it('counts as a member without an account in the preview of a link', async () => {
+  it('is no member in the preview of a link', async () => {
     const { handOverTo, collectionId, groupId, ann, process } = await newPlace()
     await handOverTo('Bob')
     assert.deepEqual(await previewLink(TENANT, { collectionId, groupId }, process.sync), {
       membersToAdd: [],
       membersToRemove: [ann],
-      membersWithoutEntraAccount: 1,
+      membersWithoutEntraAccount: 0,
       groupMemberCount: 1,
     })
   })
@@ -79,7 +80,7 @@ describe('A position that is handed over to a person whom the condition leaves o
     const link = { tenantId: TENANT, collectionId, comparedAtMs: 0, acceptedWithoutAccount: [collectionId] }
     await handOverTo('Bob')
     const changes = await process.sync.collections.changesSince(link, 0)
-    assert.deepEqual([changes?.added, changes?.withoutAccountCount], [[], 1])
+    assert.deepEqual([changes?.added, changes?.withoutAccountCount], [[], 0])
   })
 
   it('is found by a condition that refers to another collection', async () => {
@@ -91,13 +92,28 @@ describe('A position that is handed over to a person whom the condition leaves o
   })
 
   it('is found while the stored condition is invalid', async () => {
-    const { handOverTo, sync, ann, collectionId } = await newPlace()
+    const { handOverTo, sync, collectionId } = await newPlace()
     const stored = fixture.container('collections').item(collectionId, TENANT)
     const { resource } = await stored.read()
     await stored.replace({ ...resource, definition: JSON.stringify({ groupOperator: 'AND', conditions: [{}] }) })
     await handOverTo('Bob')
-    assert.deepEqual(await sync(), [ann])
+    assert.deepEqual(await sync(), [])
     await stored.replace(resource)
+  })
+
+  it('gives the new holder the place who satisfies the condition by the time of a late evaluation', async () => {
+    const { handOverTo, makeTeacher, sync, members, bob } = await newPlace()
+    await handOverTo('Bob')
+    await fixture.clock.sleep(6 * 60_000)
+    assert.deepEqual(await sync(), [])
+    await makeTeacher()
+    const process = fixture.coldProcess()
+    await process.evaluate()
+    await fixture.drain(process.sync)
+    await fixture.clock.sleep(3_600_000)
+    await sweepTenant(TENANT, process.sync)
+    await fixture.drain(process.sync)
+    assert.deepEqual(await members(), [bob])
   })
 
   it('leaves the former holder in the group when it is handed back', async () => {

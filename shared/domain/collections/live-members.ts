@@ -124,8 +124,9 @@ export type ConditionCache = {
 
 /**
  * The conditions of the criteria collections, by collection, bound to the rows: each of these steps takes milliseconds.
+ * @throws Error when a stored condition is invalid.
  */
-function* compiledConditions(
+export function* compiledConditions(
   collections: ReadonlyMap<string, Collection>,
   rows: RowSnapshot,
   kept: ConditionCache,

@@ -1,41 +1,64 @@
 import type { Collection } from '../collections/collection.ts'
-import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
-import { compiledTask, type LiveDependencies, liveContext } from '../collections/live-members.ts'
-import { ACCOUNT_CHANGE_DELAY_MS } from '../core/core-object-store.ts'
-import { evaluationTask } from '../criteria/evaluate.ts'
-import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import {
+  type ConditionCache,
+  compiledConditions,
+  type LiveDependencies,
+  lazyContext,
+  withReferences,
+} from '../collections/live-members.ts'
+import { ACCOUNT_CHANGE_DELAY_MS, type AccountChangeStore } from '../core/core-object-store.ts'
+import { objectEvaluationTask } from '../criteria/evaluate.ts'
+import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import type { EvaluationLeaseStore } from './evaluation-lease.ts'
 
-type HandedOverDependencies = LiveDependencies & Pick<CollectionDependencies, 'accountChanges'>
+export type HandedOverDependencies = LiveDependencies & {
+  readonly accountChanges: AccountChangeStore
+  readonly evaluationLeases: Pick<EvaluationLeaseStore, 'find'>
+}
 
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * The positions among stored members whose holder may have changed since their evaluation, and that do not satisfy the
- * condition on these rows: only the former holder was evaluated.
+ * The positions among the stored members of a collection that may have changed hands since the last evaluation, and that
+ * do not satisfy the condition on these rows: only their former holders were evaluated. The next evaluation ends their
+ * membership, unless they satisfy it by then.
  */
 export async function handedOver(
   collection: Collection,
-  { ids, evaluatedAtMs }: { readonly ids: readonly string[]; readonly evaluatedAtMs: number },
+  ids: readonly string[],
   rows: RowSnapshot,
   deps: HandedOverDependencies,
 ): Promise<ReadonlySet<string>> {
-  if (collection.kind !== 'criteria' || collection.objectType !== 'Relationship') return NONE
-  // A position that cannot be tested counts as left out: a collection whose condition is invalid keeps its members.
-  const satisfying = await positionsSatisfying(collection, rows, deps).catch(() => NONE)
-  const others = ids.filter((id) => !satisfying.has(id))
-  const sinceMs = evaluatedAtMs - ACCOUNT_CHANGE_DELAY_MS
-  const changes = await deps.accountChanges.amongSince(collection.tenantId, others, sinceMs)
-  return new Set(changes.map(({ id }) => id))
+  if (collection.kind !== 'criteria' || collection.objectType !== 'Relationship' || ids.length === 0) return NONE
+  const lease = (await deps.evaluationLeases.find(collection.tenantId))?.value
+  const coveredAtMs = lease?.evaluated?.atMs ?? lease?.coveredAtMs ?? 0
+  const sinceMs = coveredAtMs - ACCOUNT_CHANGE_DELAY_MS
+  const changes = await deps.accountChanges.amongSince(collection.tenantId, ids, sinceMs)
+  const changed = new Set(changes.map(({ id }) => id)).intersection(new Set(ids))
+  if (changed.size === 0) return NONE
+  const satisfying = await satisfyingAmong(changed, collection, rows, deps)
+  return changed.difference(satisfying)
 }
 
-async function positionsSatisfying(
+async function satisfyingAmong(
+  ids: ReadonlySet<string>,
   collection: Collection,
   rows: RowSnapshot,
   deps: LiveDependencies,
 ): Promise<ReadonlySet<string>> {
-  const { tenantId, refersTo } = collection
-  const condition = await deps.scheduler.run(compiledTask(collection, rows.settings.types))
-  const context = await liveContext(tenantId, refersTo, rows, deps)
-  const task = evaluationTask(condition, rows, 'Relationship', context)
-  return new Set(await deps.snapshots.reading(rows, task))
+  const { tenantId, id, refersTo } = collection
+  const collections = new Map(await withReferences(tenantId, refersTo, deps)).set(id, collection)
+  const kept: ConditionCache = new Map()
+  try {
+    await deps.scheduler.run(compiledConditions(collections, rows, kept))
+  } catch {
+    // A stored condition that is invalid includes no new holder.
+    return NONE
+  }
+  const { context, running } = await lazyContext(tenantId, collections, rows, dayOn(rows, deps.nowMs()), deps, kept)
+  const condition = kept.get(`${tenantId}:${id}`)?.condition
+  if (condition === undefined) throw new Error(`The condition of collection ${id} was not compiled`)
+  const task = objectEvaluationTask(condition, rows, 'Relationship', ids, context)
+  const verdicts = await deps.snapshots.reading(rows, running(task))
+  return new Set([...ids].filter((each) => verdicts.get(each) === true))
 }

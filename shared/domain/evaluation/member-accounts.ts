@@ -18,8 +18,6 @@ type MembersInRows = {
   readonly collection: Pick<Collection, 'tenantId' | 'kind' | 'objectType'>
   readonly ids: readonly string[]
   readonly rows: RowSnapshot
-  /** Positions that count as held by an unknown identity without an account, unless they are vacant: see `handedOver`. */
-  readonly unknownHolders?: ReadonlySet<string>
 }
 
 /** A collection that members have left, and the rows by now. */
@@ -56,7 +54,7 @@ export function accountsOf(
 }
 
 function* accountsTask(
-  { collection, ids, rows, unknownHolders = NONE }: MembersInRows,
+  { collection, ids, rows }: MembersInRows,
   acceptedIds: ReadonlySet<string>,
 ): Task<MemberAccounts> {
   const holder = holderIn(collection)
@@ -64,14 +62,11 @@ function* accountsTask(
   const accepted = new Map<string, string | null>()
   const withoutAccountIds: (string | null)[] = []
   let withoutAccountCount = 0
-  const identityOf = (id: string): string | null => {
-    if (holder === 'identity') return id
-    return unknownHolders.has(id) ? null : (rows.holderOf(id) ?? null)
-  }
+  const identityOf = (id: string): string | null => (holder === 'identity' ? id : (rows.holderOf(id) ?? null))
   const isVacant = (id: string): boolean => holder === 'relationship' && rows.isVacant(id)
   for (const [index, id] of ids.entries()) {
     if (index % IDS_PER_STEP_COUNT === 0) yield
-    const account = unknownHolders.has(id) ? undefined : rows.accountOf(holder, id)
+    const account = rows.accountOf(holder, id)
     if (account !== undefined) accounts.add(account)
     if (account !== undefined && acceptedIds.size === 0) continue
     const identityId = identityOf(id)
@@ -83,8 +78,6 @@ function* accountsTask(
   }
   return { accounts, withoutAccountCount, withoutAccountIds, accepted }
 }
-
-const NONE: ReadonlySet<string> = new Set()
 
 /** Takes a millisecond. */
 const IDS_PER_STEP_COUNT = 2_000

@@ -24,6 +24,8 @@ export type CollectionAccounts = MembersWithoutAccount & {
   readonly membershipVersion: number
   /** False while the condition has changed and its members could not be evaluated yet. */
   readonly isCurrent: boolean
+  /** Whether positions are left out that changed hands since the evaluation: see `handedOver`. */
+  readonly leavesOut?: boolean
 }
 
 /** Refuses a link to a collection that does not exist. */

@@ -4,7 +4,7 @@ import type { CollectionDependencies, CollectionLinks } from '../collections/col
 import type { MembershipHead } from '../collections/membership-store.ts'
 import { joinedMembersOf } from '../collections/membership-store.ts'
 import { ACCOUNT_CHANGE_DELAY_MS } from '../core/core-object-store.ts'
-import { handedOver } from '../evaluation/handed-over.ts'
+import { type HandedOverDependencies, handedOver } from '../evaluation/handed-over.ts'
 import {
   type AccountDependencies,
   accountsLost,
@@ -30,8 +30,9 @@ import type { LinkLists, LinkStore } from './link-store.ts'
 import { removalCausesOf } from './removal-causes.ts'
 
 type LinkedDependencies = AccountDependencies &
+  HandedOverDependencies &
   CircleDependencies &
-  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history' | 'snapshots' | 'scheduler' | 'nowMs'> &
+  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history' | 'snapshots'> &
   DefinitionDependencies
 
 /** The directory accounts of collections' members. */
@@ -42,13 +43,14 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
     collection: Collection,
     accepted: readonly string[] = [],
   ): Promise<{ now: CollectionAccounts; rows: RowSnapshot }> => {
-    const { membershipVersion, isCurrent, ...members } = await memberIds(collection, deps, evaluator)
+    const { ids: stored, membershipVersion, isCurrent } = await memberIds(collection, deps, evaluator)
     const rows = await snapshots.fresh(collection.tenantId)
-    const found = await snapshots.whileUnchanged(rows, async () => {
-      const unknownHolders = await handedOver(collection, members, rows, deps)
-      return accountsOf({ collection, ids: members.ids, rows, unknownHolders }, deps, new Set(accepted))
+    return snapshots.whileUnchanged(rows, async () => {
+      const leftOut = await handedOver(collection, stored, rows, deps)
+      const ids = leftOut.size === 0 ? stored : stored.filter((id) => !leftOut.has(id))
+      const found = await accountsOf({ collection, ids, rows }, deps, new Set(accepted))
+      return { now: { ...found, membershipVersion, isCurrent, leavesOut: leftOut.size > 0 }, rows }
     })
-    return { now: { ...found, membershipVersion, isCurrent }, rows }
   }
   return {
     async accountsOf(tenantId, collectionId, accepted) {
@@ -117,7 +119,7 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       if (lost === undefined || (await returnedWithOtherAccounts(changes, former, deps))) return undefined
       const gained = await accountsOf({ collection, ids: added, rows }, deps)
       return {
-        // The present members do not include who has left since, and whose position was handed over.
+        // The present members do not include a position that was handed over since.
         added: [...gained.accounts.intersection(now.accounts)],
         removed: [...lost].filter((account) => !now.accounts.has(account)),
         withoutAccountCount: now.withoutAccountCount,
@@ -169,14 +171,6 @@ function satisfiesDefinition<T extends Pick<MembershipHead, 'definitionKey'>>(
   return head !== undefined && partsOfDefinitionKey(head.definitionKey).definitionVersion >= definitionVersion
 }
 
-type MembersNow = {
-  readonly ids: readonly string[]
-  readonly membershipVersion: number
-  /** Of a criteria collection: when these members were stored last. */
-  readonly evaluatedAtMs: number
-  readonly isCurrent: boolean
-}
-
 /**
  * Member ids as in the history. For a joinable collection these are identities, one for each membership.
  * @throws Refusal `CollectionNotVerified` when a collection could not be evaluated that never was.
@@ -185,12 +179,11 @@ async function memberIds(
   collection: Collection,
   { memberships, joined }: Pick<CollectionDependencies, 'memberships' | 'joined'>,
   evaluator: TenantEvaluator,
-): Promise<MembersNow> {
+): Promise<{ ids: readonly string[]; membershipVersion: number; isCurrent: boolean }> {
   const { tenantId, id, kind } = collection
   if (kind === 'joinable') {
     const { memberships: joinedNow, membershipVersion } = await joinedMembersOf(tenantId, id, joined)
-    const ids = joinedNow.map(({ identityId }) => identityId)
-    return { ids, evaluatedAtMs: 0, membershipVersion, isCurrent: true }
+    return { ids: joinedNow.map(({ identityId }) => identityId), membershipVersion, isCurrent: true }
   }
   // A collection that was never evaluated must not appear empty, nor a changed one as it was before.
   const stored = await memberships.head(tenantId, id)
@@ -198,8 +191,7 @@ async function memberIds(
   const membership = await memberships.members(tenantId, id)
   if (membership === undefined) throw collectionNotEvaluated(id)
   const { ids, head } = membership
-  const { evaluatedAtMs, membershipVersion } = head
-  return { ids, evaluatedAtMs, membershipVersion, isCurrent: satisfiesDefinition(head, collection) }
+  return { ids, membershipVersion: head.membershipVersion, isCurrent: satisfiesDefinition(head, collection) }
 }
 
 async function existing(

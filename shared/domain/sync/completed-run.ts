@@ -40,8 +40,8 @@ export function changesByRun(
       accepted: plan.accepted,
       unresolved,
     }),
-    // What was accepted during the run is considered by the next one.
-    isBehind: link.acceptedWithoutAccount.join() !== plan.acceptedIds.join(),
+    // What was accepted during the run is considered by the next one, and so are positions that were left out.
+    isBehind: plan.leavesOut || link.acceptedWithoutAccount.join() !== plan.acceptedIds.join(),
   }
 }
 

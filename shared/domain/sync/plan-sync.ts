@@ -108,6 +108,8 @@ export type BatchPlan = Progress & {
   readonly accepted: AcceptedMembers
   /** Membership version that the group has once the steps are written. */
   readonly membershipVersion: number
+  /** As of `CollectionAccounts`. */
+  readonly leavesOut: boolean
 }
 
 /** What a batch is planned from, apart from the collection's accounts and the group's members. */
@@ -122,7 +124,7 @@ export type BatchState = {
 }
 
 export function planBatch(
-  { accounts, membershipVersion, ...members }: CollectionAccounts,
+  { accounts, membershipVersion, leavesOut = false, ...members }: CollectionAccounts,
   { users, others }: GroupMembers,
   state: BatchState,
   { limits, nowMs }: { readonly limits: Directory['limits']; readonly nowMs: number },
@@ -161,6 +163,7 @@ export function planBatch(
     acceptedIds: link.acceptedWithoutAccount,
     accepted,
     membershipVersion,
+    leavesOut,
   }
 }
 

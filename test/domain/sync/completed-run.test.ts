@@ -24,7 +24,7 @@ function recorded(during: Partial<GroupLink>, heldRemovals: GroupLink['heldRemov
   const found = { steps: [], removals: [], hold: null, removalOutcomes: { removed: [], notRemoved: [] }, userCount: 0 }
   const withoutAccount = { count: 0, identityIds: [] }
   const accepted = { withoutAccount, acceptedIds: [], accepted: new Map(), deferredRemovalCount: 0 }
-  const plan: BatchPlan = { ...counted, ...found, ...accepted, membershipVersion: 4 }
+  const plan: BatchPlan = { ...counted, ...found, ...accepted, membershipVersion: 4, leavesOut: false }
   const run = { startMs: START_MS, endMs: END_MS, accountsChangedAtMs: LINK.accountsChangedAtMs, heldRemovals }
   return changesByRun({ ...LINK, ...during }, job, plan, run)
 }
