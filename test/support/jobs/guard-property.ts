@@ -195,6 +195,7 @@ class GuardedLink {
       case 'fault':
         return this.#directory.failNext(each.fault)
       case 'hand':
+        this.#forgetApprovals(each.accounts.map(user))
         return this.#directory.addByHand(each.accounts.map(user))
       case 'stale':
         return this.#directory.delayNextRead(each.ageMs)
@@ -211,10 +212,15 @@ class GuardedLink {
 
   #change(accounts: readonly string[], withoutAccountCount: number): void {
     this.#accounts = accounts
-    for (const approval of this.#approvals) for (const account of accounts) approval.accounts.delete(account)
+    this.#forgetApprovals(accounts)
     this.#collections.change(this.#collectionId, accounts, withoutAccountCount)
     const message = { tenantId: TENANT, collectionId: this.#collectionId }
     this.#messages.push({ message: { queue: 'membership-changes', message }, dueMs: this.#clock.nowMs() })
+  }
+
+  /** An account that comes back after its removal needs another approval. */
+  #forgetApprovals(accounts: readonly string[]): void {
+    for (const approval of this.#approvals) for (const account of accounts) approval.accounts.delete(account)
   }
 
   /** Deletes the link and links another collection to the group. Workers of the deleted link may still be running. */
