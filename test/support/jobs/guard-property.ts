@@ -6,13 +6,14 @@ import { createLink } from '../../../shared/domain/group-links/create-link.ts'
 import { updateLinkSettings } from '../../../shared/domain/group-links/link-settings.ts'
 import { deleteLink, requestSync } from '../../../shared/domain/group-links/manage-links.ts'
 import { syncIncrementally } from '../../../shared/domain/sync/incremental-sync.ts'
+import { RECENT_WRITES_MS } from '../../../shared/domain/sync/recorded-writes.ts'
 import { runSyncJob } from '../../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../../shared/domain/sync/sync-dependencies.ts'
 import type { Message } from '../../../shared/kernel/messages.ts'
 import { NO_METRICS } from '../../../shared/kernel/metrics.ts'
 import { TenantQuota } from '../../../shared/kernel/tenant-quota.ts'
-import { guardedGroup, type RemovalFault } from './guarded-group.ts'
+import { guardedGroup, type Loss, type RemovalFault } from './guarded-group.ts'
 import { TENANT, testClock, user, users } from './link-directory.ts'
 import { memoryStores } from './memory-links.ts'
 import { testCollections } from './test-collections.ts'
@@ -195,8 +196,7 @@ class GuardedLink {
       case 'fault':
         return this.#directory.failNext(each.fault)
       case 'hand':
-        this.#forgetApprovals(each.accounts.map(user))
-        return this.#directory.addByHand(each.accounts.map(user))
+        return this.#addByHand(each.accounts.map(user))
       case 'stale':
         return this.#directory.delayNextRead(each.ageMs)
       case 'relink':
@@ -216,6 +216,16 @@ class GuardedLink {
     this.#collections.change(this.#collectionId, accounts, withoutAccountCount)
     const message = { tenantId: TENANT, collectionId: this.#collectionId }
     this.#messages.push({ message: { queue: 'membership-changes', message }, dueMs: this.#clock.nowMs() })
+  }
+
+  #addByHand(accounts: readonly string[]): void {
+    this.#forgetApprovals(accounts)
+    const nowMs = this.#clock.nowMs()
+    // A read that shows an account which was removed a moment ago counts as stale: the account is removed again.
+    const isRecent = (loss: Loss, account: string) => loss.account === account && nowMs - loss.atMs < RECENT_WRITES_MS
+    const removed = accounts.filter((account) => this.#directory.losses.some((loss) => isRecent(loss, account)))
+    for (const account of removed) this.#excused.push({ account, sinceMs: nowMs })
+    this.#directory.addByHand(accounts)
   }
 
   /** An account that comes back after its removal needs another approval. */
