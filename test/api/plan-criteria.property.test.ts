@@ -95,8 +95,11 @@ async function differenceOf(
     const toAdd = add.length
     const isPaused = now.withoutAccountCount > 0
     const dueCount = due.filter((account) => !held.has(account)).length
-    const [toRemove, pausedRemovals] = isPaused ? [0, dueCount] : [dueCount, 0]
-    if (toAdd + dueCount === 0) return []
+    const isSame = membersOf(before, link).symmetricDifference(membersOf(after, link)).size === 0
+    // What is held by now, and no longer by then, goes too.
+    const removedCount = hold === null ? due.length : dueCount
+    const [toRemove, pausedRemovals] = isPaused ? [0, dueCount] : [removedCount, 0]
+    if (isSame || toAdd + toRemove + pausedRemovals === 0) return []
     const { id: linkId, directoryGroupId } = link
     return [{ linkId, directoryGroupId, toAdd, toRemove, pausedRemovals, wouldHold: toRemove > 0 && hold !== null }]
   })
@@ -113,6 +116,8 @@ async function differenceOf(
 }
 
 const none: ReadonlySet<string> = new Set()
+
+const membersOf = ({ members }: State, { collectionId }: GroupLink) => members.get(collectionId) ?? none
 
 /** The parts of a plan that are facts, in a fixed order and without names. */
 const factsOf = ({ collections, links, requests }: Expected) => ({

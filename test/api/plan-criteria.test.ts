@@ -117,6 +117,64 @@ describe('the plan of an update', () => {
     assert.deepEqual([swapped?.toAdd, swapped?.toRemove, swapped?.wouldHold], [0, 1, false])
   })
 
+  it('counts held removals that the guard lets go after the change, unless they are rejected', async () => {
+    const fixture = await joinableFixture()
+    const { persons, id } = await people(fixture, 'Kari', 'Ola', 'Per')
+    const [, ola, per] = persons
+    const planId = randomUUID()
+    const accounts = [ola?.account ?? '', per?.account ?? '']
+    await fixture.deps.removalPlans.save({ tenantId: fixture.tenantId, planId }, accounts)
+    const createdAt = '2030-06-01T08:00:00.000+00:00'
+    const counts = { count: 2, limit: 10, removedInWindow: 9, groupSize: 50 }
+    const heldRemovals = { planId, reason: 'TooMany', ...counts, createdAt, storedAtMs: fixture.nowMs() }
+    const entries = [{ atMs: fixture.nowMs() - 1000, count: 9, groupSize: 50 }]
+    const removalWindow = { entries, open: null }
+    const freeing = await addLink(fixture, id, { heldRemovals, removalWindow })
+    const rejected = { ...heldRemovals, rejectedAt: createdAt, rejectedBy: null }
+    await addLink(fixture, id, { heldRemovals: rejected, removalWindow })
+    const condition = named('Kari', 'Per')
+    const { data } = await planned(fixture, id, { condition })
+    assert.deepEqual(data.links, [
+      { ...freeing, toAdd: 0, toRemove: 1, pausedRemovals: 0, pausedBy: null, wouldHold: false },
+    ])
+    const asked = { objectType: 'Identity', condition, linkId: freeing.linkId, change: 'removed' }
+    const { data: gone } = await fixture.call<MemberDto[]>(
+      fixture.writer,
+      'POST',
+      `${CRITERIA}/${id}/plan/members`,
+      asked,
+    )
+    assert.deepEqual(
+      gone.map(({ objectId }) => objectId),
+      [ola?.identityId],
+    )
+    const found = await fixture.deps.linkStore.find(fixture.tenantId, freeing.linkId)
+    if (found === undefined) throw new Error('The link is gone')
+    await fixture.deps.linkStore.replace({ ...found.value, heldRemovals: null }, found.version)
+    assert.deepEqual((await saved(fixture, id, { condition }, data.planId)).codes, ['PlanChanged'])
+  })
+
+  it('warns of a link whose deferred removals become due, whatever their number', async () => {
+    const fixture = await joinableFixture()
+    const eve = await fixture.put('identity', { displayName: 'Eve' })
+    await fixture.person(['User'], { displayName: 'Kari' })
+    const id = await fixture.criteria('Identity', named('Kari', 'Eve'))
+    const withoutAccount = { count: 1, identityIds: [eve] }
+    const deferring = await addLink(fixture, id, { removalsDeferred: true, skippedCount: 1, withoutAccount })
+    await addLink(fixture, id, { skippedCount: 1, withoutAccount })
+    const { data } = await planned(fixture, id, { condition: named('Kari') })
+    assert.deepEqual(data.links, [
+      { ...deferring, toAdd: 0, toRemove: 0, pausedRemovals: 0, pausedBy: null, wouldHold: false },
+    ])
+    const resumed = data.warnings.filter(({ code }) => code === 'RemovalsResumed')
+    assert.deepEqual(
+      resumed.map(({ message, target }) => [message.includes(deferring.linkId), target]),
+      [[true, '']],
+    )
+    const { data: paused } = await planned(fixture, id, { condition: named('Eve') })
+    assert.ok(paused.warnings.every(({ code }) => code !== 'RemovalsResumed'))
+  })
+
   it('promises no removal by a link whose removals are paused, and names the members without an account', async () => {
     const fixture = await joinableFixture()
     const { id } = await people(fixture, 'Kari', 'Ola')

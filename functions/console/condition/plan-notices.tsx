@@ -37,14 +37,16 @@ export function PlanNotices({ plan: { warnings, links }, condition, collectionNa
 
 type ShownWarning = PlanWarning & { readonly code: Exclude<PlanWarning['code'], 'RemovalsPaused'> }
 
+const SHOWN_ONCE: readonly PlanWarning['code'][] = ['WouldHold', 'RemovalsResumed']
+
 /**
- * The table of groups says which of them would have held removals, so that one warning of them is enough. Groups whose
+ * The table of groups has those that would hold or resume removals, so that one warning of them is enough. Groups whose
  * removals are paused have a line with names instead.
  */
 function isShown(warning: PlanWarning, index: number, all: readonly PlanWarning[]): warning is ShownWarning {
   const { code } = warning
   if (code === 'RemovalsPaused') return false
-  return code !== 'WouldHold' || all.findIndex((other) => other.code === code) === index
+  return !SHOWN_ONCE.includes(code) || all.findIndex((other) => other.code === code) === index
 }
 
 /** The value that no object has, with its attribute. Nothing for a warning of something else. */

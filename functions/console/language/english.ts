@@ -567,6 +567,8 @@ export const english = {
   warningMatchesNobody: 'Nobody matches.',
   warningNeverHolds: 'A group of the condition can never hold.',
   warningRedundant: 'One of the tests changes nothing.',
+  warningRemovalsResumed:
+    'Removals from a group are paused until now. Those who have stayed in it will be removed too.',
   warningSameAs: 'The collection {name} has the same members.',
   warningValueNotInData: 'Nobody has the value {value} ({attribute}).',
   warningWouldHold: 'The removal guard will hold removals from a group.',

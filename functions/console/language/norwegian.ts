@@ -566,6 +566,8 @@ export const norwegian: Messages = {
   warningMatchesNobody: 'Ingen passer.',
   warningNeverHolds: 'En gruppe i betingelsen kan aldri være oppfylt.',
   warningRedundant: 'En av prøvene endrer ingenting.',
+  warningRemovalsResumed:
+    'Fjerninger fra en gruppe er satt på pause til nå. De som er blitt i den, vil også bli fjernet.',
   warningSameAs: 'Samlingen {name} har de samme medlemmene.',
   warningValueNotInData: 'Ingen har verdien {value} ({attribute}).',
   warningWouldHold: 'Vernet vil holde tilbake fjerninger fra en gruppe.',

@@ -19,8 +19,9 @@ const PlannedLink = Closed({
   toAdd: Described(Count, 'Number of accounts that become due to be added to the group.'),
   toRemove: Described(
     Count,
-    'Number of accounts that become due to be removed from the group; 0 while members without an account pause the ' +
-      'removals of the link: see `pausedRemovals`.',
+    'Number of accounts that become due to be removed from the group, those included whose removal is held now and ' +
+      'that the removal guard would no longer hold; 0 while members without an account pause the removals of the link: ' +
+      'see `pausedRemovals`. Accounts of the warning `RemovalsResumed` are not counted.',
   ),
   pausedRemovals: Described(
     Count,
@@ -32,7 +33,8 @@ const PlannedLink = Closed({
   ),
   wouldHold: Described(
     Type.Boolean(),
-    'Whether the removal guard would hold these removals, with the removals of the last 24 hours and those held now.',
+    'Whether the removal guard would hold these removals, with the removals of the last 24 hours and those held now. ' +
+      'Accounts of the warning `RemovalsResumed` are not counted.',
   ),
 })
 
@@ -44,6 +46,7 @@ const WARNING_CODES = [
   'SameAs',
   'WouldHold',
   'RemovalsPaused',
+  'RemovalsResumed',
   ...PROOF_CODES,
 ] as const
 
@@ -54,7 +57,8 @@ const PlanWarning = Closed({
       '`ValueNotInData`: no object has this value of an `Equals` or `In`. `SameAs`: another criteria collection of the ' +
       'same type would have the same members; at most 20 are listed. `WouldHold`: the removal guard would hold removals. ' +
       '`RemovalsPaused`: a link would keep accounts in its group because some members have no account; the message names ' +
-      'up to 20 of them. ' +
+      'up to 20 of them. `RemovalsResumed`: no member would pause the removals of a link any more, and the accounts that ' +
+      'have stayed in its group meanwhile would be removed too; only the sync shows how many they are. ' +
       PROOF_CODES_TEXT,
   ),
   message: Type.String(),
@@ -80,7 +84,8 @@ export const ChangePlan = Closed({
   ),
   links: Described(
     Type.Array(PlannedLink),
-    'The enabled links of these collections whose groups change, or would change without paused removals.',
+    'The enabled links of these collections whose groups change, or would change without paused removals, and those of ' +
+      'the warning `RemovalsResumed`.',
   ),
   requests: Closed({
     becomeEligible: Described(Count, 'Number of people who become eligible to join at least one collection.'),

@@ -51,6 +51,7 @@ export function* warningsTask(
     ),
     ...effect.links.filter(({ wouldHold }) => wouldHold).map(holdWarning),
     ...effect.links.filter(({ pausedRemovals }) => pausedRemovals > 0).map(pauseWarning),
+    ...effect.links.filter(({ endsPause }) => endsPause).map(resumeWarning),
   ]
 }
 
@@ -66,6 +67,11 @@ function pauseWarning({ link, pausedRemovals, pausedBy }: LinkEffect): PlanWarni
   const why = `${count} members have no directory account: ${members.map(memberText).join(', ')}${more}`
   const message = `${pausedRemovals} accounts would stay in ${groupOf(link)}, because ${why}`
   return { code: 'RemovalsPaused', message, target: ROOT }
+}
+
+function resumeWarning({ link }: LinkEffect): PlanWarning {
+  const message = `Removals from ${groupOf(link)} are paused until now: the accounts that have stayed would be removed too`
+  return { code: 'RemovalsResumed', message, target: ROOT }
 }
 
 function memberText({ identityId, displayName, directoryObjectId }: PausedByDto['members'][number]): string {

@@ -39,12 +39,16 @@ export type LinkToPlan = { readonly link: GroupLink; readonly held: ReadonlySet<
 export type LinkEffect = {
   readonly link: GroupLink
   readonly toAdd: number
-  /** 0 while removals are paused. */
+  /** 0 while removals are paused. Includes `freed`. */
   readonly toRemove: number
+  /** Accounts whose removal is held now, and that the guard lets go together with those that the change removes. */
+  readonly freed: readonly string[]
   /** Accounts that stay in the group because removals are paused. */
   readonly pausedRemovals: number
   /** The members that pause removals; null when none do. */
   readonly pausedBy: PausedByDto | null
+  /** Removals that were deferred become due. Only a comparison with the group shows how many they are. */
+  readonly endsPause: boolean
   readonly wouldHold: boolean
   /** Equal for equal sets of accounts. */
   readonly fingerprint: string
@@ -71,7 +75,7 @@ export class PlannedAccounts {
   /** The effect on the links of one collection, without links whose groups do not change. */
   *effectsOn(links: readonly LinkToPlan[], objectType: RowObjectType, members: MembersOfBoth): Task<LinkEffect[]> {
     const effects: LinkEffect[] = []
-    if (links.length === 0 || CORE_TYPE[objectType] === 'orgUnit') return effects
+    if (links.length === 0 || CORE_TYPE[objectType] === 'orgUnit' || members.before === members.after) return effects
     const before = this.accountsOf(objectType, members.before)
     yield
     const after = this.accountsOf(objectType, members.after)
@@ -81,9 +85,15 @@ export class PlannedAccounts {
     for (const link of links) {
       const pausedBy = plannedPause(link.link, without, after, { rows: this.#rows, dictionary: this.#dictionary })
       const effect = yield* this.#effectOn(link, { before, after }, { isEmpty, pausedBy })
-      if (effect.toAdd + effect.toRemove + effect.pausedRemovals > 0) effects.push(effect)
+      const { toAdd, toRemove, pausedRemovals, endsPause } = effect
+      if (endsPause || toAdd + toRemove + pausedRemovals > 0) effects.push(effect)
     }
     return effects
+  }
+
+  /** 0 for an account of no identity. */
+  codeOf(account: string): number {
+    return this.#dictionary.codeOf(account)
   }
 
   /** Codes of accounts: a set over the dictionary. */
@@ -112,22 +122,49 @@ export class PlannedAccounts {
     const { added, removed } = this.differenceOf({ link, held }, accounts)
     const [toAdd, removedCount] = [countBits(added), countBits(removed)]
     const isPaused = pausedBy !== null
-    const toRemove = isPaused ? 0 : removedCount
-    const stillHeld = [...held].filter((account) => !hasBit(accounts.after, this.#dictionary.codeOf(account)))
-    const due = this.#dueAccounts(removed, toRemove, stillHeld)
-    const isHeld = toRemove > 0 && this.#isHeld(link, due, { isEmpty, userCount: countBits(accounts.before) })
-    const fingerprint = `${yield* this.#fingerprints.of(added)} ${yield* this.#fingerprints.of(removed)}`
-    const pausedRemovals = isPaused ? removedCount : 0
-    return { link, toAdd, toRemove, pausedRemovals, pausedBy, wouldHold: isHeld, fingerprint }
+    const others = this.#othersHeld(held, accounts.after, removed)
+    const due = this.#dueAccounts(removed, removedCount, others)
+    const isHeld =
+      !isPaused && due.size > 0 && this.#isHeld(link, due, { isEmpty, userCount: countBits(accounts.before) })
+    // A rejected plan stays held, also within the limit.
+    const isFreeing = !isPaused && !isHeld && !link.heldRemovals?.rejectedAt
+    const freed = isFreeing ? [...others].sort() : []
+    const endsPause = link.removalsDeferred && !isPaused
+    return {
+      link,
+      toAdd,
+      toRemove: isPaused ? 0 : removedCount + freed.length,
+      freed,
+      pausedRemovals: isPaused ? removedCount : 0,
+      pausedBy,
+      endsPause,
+      wouldHold: isHeld && removedCount > 0,
+      fingerprint: [
+        yield* this.#fingerprints.of(added),
+        yield* this.#fingerprints.of(removed),
+        ...freed,
+        ...(endsPause ? ['resumed'] : []),
+      ].join(' '),
+    }
   }
 
-  /** The removed accounts together with those that are held already and remain due. */
-  #dueAccounts(removed: Bitmap, removedCount: number, stillHeld: readonly string[]) {
+  /** The accounts that are held already and remain due, without those that the change removes. */
+  #othersHeld(held: ReadonlySet<string>, after: Bitmap, removed: Bitmap): ReadonlySet<string> {
+    const isIn = (codes: Bitmap, code: number) => code !== 0 && hasBit(codes, code)
+    return new Set(
+      [...held].filter((account) => {
+        const code = this.#dictionary.codeOf(account)
+        return !isIn(after, code) && !isIn(removed, code)
+      }),
+    )
+  }
+
+  /** The removed accounts together with others. */
+  #dueAccounts(removed: Bitmap, removedCount: number, others: ReadonlySet<string>) {
     const isRemoved = (account: string) => {
       const code = this.#dictionary.codeOf(account)
       return code !== 0 && hasBit(removed, code)
     }
-    const others = new Set(stillHeld.filter((account) => !isRemoved(account)))
     return { size: removedCount + others.size, has: (account: string) => others.has(account) || isRemoved(account) }
   }
 

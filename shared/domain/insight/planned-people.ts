@@ -93,7 +93,7 @@ function* pageTask(
     people =
       link === undefined
         ? changedMembers(objectType, members, wanted.change, rows)
-        : changedAccounts(objectType, members, wanted.change, { link, rows, input, nowMs })
+        : yield* changedAccountsTask(objectType, members, wanted.change, { link, rows, input, nowMs })
     yield
   })
   return yield* memberPageTask(people, rows, page)
@@ -114,7 +114,7 @@ function changedMembers(
 }
 
 /** The identities whose accounts become due. */
-function changedAccounts(
+function* changedAccountsTask(
   objectType: RowObjectType,
   members: MembersOfBoth,
   change: Asked['change'],
@@ -124,7 +124,7 @@ function changedAccounts(
     input,
     nowMs,
   }: { readonly link: LinkToPlan; readonly rows: RowSnapshot; readonly input: PlanInput; readonly nowMs: number },
-): NamedMember[] {
+): Task<NamedMember[]> {
   if (CORE_TYPE[objectType] === 'orgUnit') return []
   const accounts = new PlannedAccounts(rows, input.guard, nowMs)
   const accountsOf = (objects: Bitmap) => accounts.accountsOf(objectType, objects)
@@ -132,11 +132,14 @@ function changedAccounts(
   const codes = accounts.differenceOf(link, both)[change]
   const { identity } = rows.tables
   const account = identity.column('directoryObjectId')
+  const [effect] = change === 'removed' ? yield* accounts.effectsOn([link], objectType, members) : []
+  const freed = new Set(effect?.freed.map((id) => accounts.codeOf(id)))
   const behind = identitiesBehind(objectType, change === 'added' ? members.after : members.before, rows)
   const people: NamedMember[] = []
-  for (const slot of slotsIn(behind)) {
+  // Held accounts belong to people who are no members any more.
+  for (const slot of slotsIn(freed.size === 0 ? behind : identity.liveSlots())) {
     const code = account.codeAt(slot)
-    if (code === 0 || !hasBit(codes, code)) continue
+    if (code === 0 || !(freed.has(code) || (hasBit(behind, slot) && hasBit(codes, code)))) continue
     people.push({ holder: 'identity', objectId: identity.ids.idOf(slot), relationshipId: null })
   }
   return people

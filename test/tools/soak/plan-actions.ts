@@ -25,6 +25,7 @@ export type PlanAnswer = {
     readonly pausedRemovals: number
   }[]
   readonly requests: { readonly becomeEligible: number; readonly loseEligibility: number }
+  readonly warnings: readonly { readonly code: string; readonly message: string }[]
 }
 
 /**
@@ -68,12 +69,27 @@ export async function saveAsPlanned(
   const saving = { token: callers.writer, method: 'PUT', path, body, ifPlan }
   const reply = await expectStatus(organisation, saving, 200, 409)
   const result = reply.status === 200 ? 'saved' : (reply.errors[0]?.code ?? '')
+  const isMoved = result === 'PlanChanged' && (await resumesOthers(organisation, plan, { id, ...body }))
   const isSaved = result === 'saved' || (reply.isRetry && (await isStored(organisation, path, body.condition)))
-  if ((isSaved ? 'saved' : result) !== (isUnknown ? 'PlanExpired' : expected)) {
+  if (!isMoved && (isSaved ? 'saved' : result) !== (isUnknown ? 'PlanExpired' : expected)) {
     throw new Error(`PUT ${path} as planned: ${result} ${JSON.stringify(reply.errors)}, not ${expected}`)
   }
   countOutcome(organisation, `If-Plan: ${isSaved ? 'saved' : result}`)
   return isSaved
+}
+
+/** Whether a plan made now resumes removals of other links. Syncs defer and make up for removals in the background. */
+export async function resumesOthers(
+  organisation: Organisation,
+  plan: PlanAnswer,
+  { id, objectType, condition }: Definition & { readonly id: string },
+): Promise<boolean> {
+  const { writer: token } = organisation.callers
+  const planning = { token, method: 'POST', path: `${CRITERIA_PATH}/${id}/plan`, body: { objectType, condition } }
+  const { data: later } = await expectStatus<PlanAnswer>(organisation, planning, 200)
+  const resumedIn = ({ warnings }: PlanAnswer) =>
+    warnings.flatMap(({ code, message }) => (code === 'RemovalsResumed' ? [message] : [])).toSorted()
+  return !isDeepStrictEqual(resumedIn(later), resumedIn(plan))
 }
 
 /** Changes a position or an org unit: the effect of a condition can be another one then. */
@@ -141,7 +157,12 @@ function countFaults({ collections, links, requests }: PlanAnswer, id: string, e
           [added.length, isPaused ? 0 : removed.length, isPaused ? removed.length : 0],
         ]),
       ),
-      new Map(links.map((l) => [l.linkId, [l.toAdd, l.toRemove, l.pausedRemovals]])),
+      // Links that resume deferred removals can have no other change.
+      new Map(
+        links
+          .filter((l) => l.toAdd + l.toRemove + l.pausedRemovals > 0)
+          .map((l) => [l.linkId, [l.toAdd, l.toRemove, l.pausedRemovals]]),
+      ),
     ),
     ...differences(
       'Planned',
