@@ -228,6 +228,21 @@ describe('Source data that name something other than a user as an account', () =
     })
   })
 
+  it('are members like others in a preview once they are users of the group', async () => {
+    const { collectionId, groupId, linkId } = await syncedLink(fixture, users(0, 5))
+    const found = await fixture.deps.links.find(TENANT, linkId)
+    if (found === undefined) throw new Error('The link is gone')
+    // The last job could not add the account. Another client has added it since.
+    await fixture.deps.links.replace({ ...found.value, unresolved: [user(4)], skippedCount: 1 }, found.version)
+    const preview = await previewLink(TENANT, { collectionId, groupId }, fixture.deps)
+    assert.deepEqual(preview, {
+      membersToAdd: [],
+      membersToRemove: [],
+      membersWithoutEntraAccount: 0,
+      groupMemberCount: 5,
+    })
+  })
+
   it('are counted in a preview, and not added, once the group is nested', async () => {
     const nested = await fixture.newGroup()
     const collectionId = fixture.collections.make([...users(0, 2), nested])

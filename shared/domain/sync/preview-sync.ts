@@ -20,7 +20,8 @@ export const LinkPreview = Closed({
   membersWithoutEntraAccount: Described(
     Type.Integer({ minimum: 0 }),
     'Number of collection members without a directory account, those included whose account the last sync job of the ' +
-      "group's link could not add, without those that the link accepts. While it is above zero, a sync removes no member.",
+      "group's link could not add and that the group still does not have, without those that the link accepts. While " +
+      'it is above zero, a sync removes no member.',
   ),
   groupMemberCount: Described(
     Type.Integer({ minimum: 0 }),
@@ -51,7 +52,9 @@ export async function previewLink(
   const collection = await evaluatedAccounts({ tenantId, collectionId, accepted }, deps)
   const { accounts, withoutAccountCount } = collection
   const { users, others } = await callDirectory(group, deps, () => readAllMembers(tenantId, groupId, deps.directory))
-  const unresolved = accounts.intersection(new Set(link?.unresolved)).union(accounts.intersection(others))
+  // Another client can have added the accounts that the last job could not add.
+  const notAdded = accounts.intersection(new Set(link?.unresolved)).difference(users)
+  const unresolved = notAdded.union(accounts.intersection(others))
   const { add, remove } = planSync(accounts.difference(unresolved), users, { withoutAccountCount: 0 })
   return {
     membersToAdd: [...add],
