@@ -31,20 +31,30 @@ async function linkedPeople(...people: readonly { externalId: string; account?: 
   const process = fixture.coldProcess()
   const [found] = await process.sync.links.ofCollection(TENANT, collectionId)
   const linkId = found?.value.id ?? ''
+  /** What follows is done by this process. */
+  const writeThrough = async (
+    following: ReturnType<typeof fixture.coldProcess>,
+    ...writes: Parameters<typeof fixture.write>[1][]
+  ) => {
+    await fixture.write(source, ...writes)
+    await fixture.followed(following)
+  }
+  const setAccepted = (...identityIds: string[]) => {
+    const target = { tenantId: TENANT, linkId, ifMatch: undefined, actorId: user(3) }
+    return updateLink(target, { acceptedWithoutAccount: identityIds, requestedBy: user(3) }, process.sync)
+  }
   return {
     linkId,
     collectionId,
     groupId,
     idOf: (externalId: string) => fixture.coreIdOf(source, 'identity', externalId),
     shown: async () => readLinkDto(await fixture.link(linkId), process.sync),
-    async write(...writes: Parameters<typeof fixture.write>[1][]) {
-      await fixture.write(source, ...writes)
-      await fixture.followed()
-    },
+    write: (...writes: Parameters<typeof fixture.write>[1][]) => writeThrough(fixture.coldProcess(), ...writes),
+    writeThrough,
     person,
+    setAccepted,
     async accept(...identityIds: string[]) {
-      const target = { tenantId: TENANT, linkId, ifMatch: undefined, actorId: user(3) }
-      await updateLink(target, { acceptedWithoutAccount: identityIds, requestedBy: user(3) }, process.sync)
+      await setAccepted(...identityIds)
       await fixture.drain(process.sync)
     },
     audit: async () => {
@@ -139,6 +149,54 @@ describe('a member that a link accepts without an account', () => {
     await linked.write(gone('identity', 'ada'))
     assert.deepEqual(await linked.members(), new Set())
     assert.deepEqual((await linked.shown()).acceptedWithoutAccount, [eve])
+  })
+
+  /** Ada, Bob, and Eve, without an account by default; a process that withdraws the acceptance of Eve when it has read this once. */
+  async function withdrawnDuring(read: 'currentVersion' | 'findAccounts', eve: { readonly account?: string } = {}) {
+    const [ada, bob] = [newAccount(), newAccount()]
+    const linked = await linkedPeople(
+      { externalId: 'ada', account: ada },
+      { externalId: 'bob', account: bob },
+      { externalId: 'eve', ...eve },
+    )
+    const running = fixture.coldProcess()
+    const { collections } = running.sync
+    const readNow = collections[read] as (...args: unknown[]) => Promise<unknown>
+    let isWithdrawn = false
+    const withdrawing = async (...args: unknown[]) => {
+      const found = await readNow(...args)
+      if (!isWithdrawn) await linked.setAccepted()
+      isWithdrawn = true
+      return found
+    }
+    Object.assign(collections, { [read]: withdrawing })
+    const requireStopped = async () => {
+      assert.ok(isWithdrawn)
+      assert.deepEqual(await linked.members(), new Set([ada, bob]))
+      const { syncState, acceptedWithoutAccount } = await linked.shown()
+      assert.deepEqual([syncState, acceptedWithoutAccount], ['RemovalsPaused', []])
+    }
+    return { linked, running, requireStopped }
+  }
+
+  for (const [claim, eve] of [
+    ['without an account', {}],
+    ['with an account that the directory does not know', { account: randomUUID() }],
+  ] as const) {
+    it(`stops the removals of a job that runs when it is accepted no longer, ${claim}`, async () => {
+      const { linked, running, requireStopped } = await withdrawnDuring('findAccounts', eve)
+      await linked.write(gone('identity', 'bob'))
+      await linked.setAccepted(await linked.idOf('eve'))
+      await fixture.drain(running.sync)
+      await requireStopped()
+    })
+  }
+
+  it('stops the removal of a change that is written when it is accepted no longer', async () => {
+    const { linked, running, requireStopped } = await withdrawnDuring('currentVersion')
+    await linked.accept(await linked.idOf('eve'))
+    await linked.writeThrough(running, gone('identity', 'bob'))
+    await requireStopped()
   })
 
   it('does not hide another one', async () => {

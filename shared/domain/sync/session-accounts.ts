@@ -9,6 +9,8 @@ type ReadAccounts = {
   readonly accounts: CollectionAccounts
   /** Of the link, before the read. */
   readonly accountsChangedAtMs: number | null
+  /** Of the link: who is accepted without an account. */
+  readonly acceptedIds: string
 }
 
 /**
@@ -25,18 +27,20 @@ export class SessionAccounts {
 
   /** @throws as `desiredAccounts`. */
   async read(link: GroupLink): Promise<CollectionAccounts> {
-    const { accountsChangedAtMs } = link
+    const { accountsChangedAtMs, acceptedWithoutAccount } = link
     const accounts = await desiredAccounts(link, { collections: this.#collections })
-    this.#read = { accounts, accountsChangedAtMs }
+    this.#read = { accounts, accountsChangedAtMs, acceptedIds: acceptedWithoutAccount.join() }
     return accounts
   }
 
   /**
    * A step of removals with the accounts that the collection still does not have.
-   * @returns Undefined when a member has no account by now: no one may be removed.
+   * @returns Undefined when no one may be removed: a member has no account by now, or the link accepts others without
+   *   one, so that the plan is outdated.
    * @throws as `desiredAccounts`.
    */
   async stillDue(step: SyncStep, link: GroupLink): Promise<SyncStep | undefined> {
+    if (this.#read?.acceptedIds !== link.acceptedWithoutAccount.join()) return undefined
     const { accounts, withoutAccountCount } = (await this.#current(link)) ?? (await this.read(link))
     if (withoutAccountCount > 0) return undefined
     return step.accounts.some((account) => accounts.has(account))

@@ -122,6 +122,8 @@ async function areNewest(
   return (await collections.currentVersion(tenantId, collectionId)) === membershipVersion
 }
 
+const acceptedIdsOf = ({ acceptedWithoutAccount }: GroupLink) => acceptedWithoutAccount.join()
+
 async function writeSteps(
   link: GroupLink,
   { lease: acquired, decision, changes }: Pick<DueChanges, 'lease' | 'decision' | 'changes'>,
@@ -137,13 +139,16 @@ async function writeSteps(
   const steps = stepsOf(decision, deps.directory.limits)
   for (const [index, step] of steps.entries()) {
     const { kind } = step
-    if (index > 0) {
-      const renewed = await renewLease({ tenantId, linkId, lease }, deps)
-      if (renewed.link.state === 'Disabled') return incomplete(steps.slice(index))
-      lease = renewed.lease
-    }
     // The directory may have been slow: a person can be a member again since then. A job removes those who are not.
     if (kind === 'remove' && !(await areNewest(changes, link, deps))) return incomplete(steps.slice(index))
+    if (index > 0 || kind === 'remove') {
+      const renewed = await renewLease({ tenantId, linkId, lease }, deps)
+      if (renewed.link.state === 'Disabled') return incomplete(steps.slice(index))
+      // A member that is accepted no longer keeps others from being removed.
+      if (kind === 'remove' && acceptedIdsOf(renewed.link) !== acceptedIdsOf(link))
+        return incomplete(steps.slice(index))
+      lease = renewed.lease
+    }
     const write = { tenantId, groupId, step, deadlineMs: lease.expiresAtMs, unresolved } as const
     const outcome = await writeStep(write, deps)
     const written = kind === 'add' ? added : removed
