@@ -190,12 +190,13 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
       'sweep within the hour, compares the group. `syncCollection` does it at once.\n\n' +
       '`acceptedWithoutAccount` replaces the list of identities that are members without a directory account, or with ' +
       'one that the directory does not know or refuses, and that no longer keep other members from being removed. A sync job is ' +
-      'queued, whose removals are subject to the removal guard. The audit of the collection has the change.',
+      'queued, whose removals are subject to the removal guard. The audit of the collection has the change. Identities ' +
+      'that do not exist are refused, unless the link accepts them already.',
     roles: WRITERS,
     identity: 'optional',
     body: GroupLinkChange,
     reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
-    refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
+    refusals: ['LinkNotFound', 'IdentityUnknown', 'PreconditionFailed', 'StaleVersion'],
     run: async (input) => {
       const { state, acceptedWithoutAccount } = input.body
       const change = {

@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { codes, linkApiOfTests, UNKNOWN_ID } from '../support/api/link-api.ts'
-import { users } from '../support/jobs/link-directory.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
 
 const api = await linkApiOfTests()
+
+/** Two people without an account, in ascending order of their ids. */
+async function withoutAccount(): Promise<readonly [string, string]> {
+  const ids = [randomUUID(), randomUUID()].sort() as [string, string]
+  const written = ids.map((id) => {
+    const names = { id, objectType: 'identity', externalId: id } as const
+    return { object: { ...names, attributes: {}, contributors: [], deleted: false }, version: undefined }
+  })
+  await api.newService().connectors.coreObjects.write(TENANT, written, 1)
+  return ids
+}
 
 describe('Reading and changing group links', () => {
   it('lists the links of a collection oldest first, and returns the oldest by collection', async () => {
@@ -84,8 +96,8 @@ describe('Reading and changing group links', () => {
     const collectionId = api.collections.make(users(0, 3))
     const id = await api.create(collectionId, await api.newGroup())
     await api.drain()
-    const [one, two] = users(50, 2)
-    const accepted = { acceptedWithoutAccount: [two, one?.toUpperCase(), two] }
+    const [one, two] = await withoutAccount()
+    const accepted = { acceptedWithoutAccount: [two, one.toUpperCase(), two] }
     const { status, body } = await api.call('PATCH', `/group-links/${id}`, accepted)
     const link = body.data as { state: string; acceptedWithoutAccount: string[]; syncState: string }
     assert.deepEqual([status, link.state, link.acceptedWithoutAccount], [200, 'Enabled', [one, two]])
@@ -102,6 +114,31 @@ describe('Reading and changing group links', () => {
     const wrong = { acceptedWithoutAccount: ['ada'] }
     assert.equal((await api.call('PATCH', `/group-links/${id}`, wrong)).status, 400)
     assert.equal((await api.as('reader')('PATCH', `/group-links/${id}`, accepted)).status, 403)
+  })
+
+  it('accepts no identity without an account that does not exist, unless it was accepted before', async () => {
+    const id = await api.create(api.collections.make(users(0, 3)), await api.newGroup())
+    const [one, two] = await withoutAccount()
+    const accept = (...acceptedWithoutAccount: string[]) =>
+      api.call('PATCH', `/group-links/${id}`, { acceptedWithoutAccount })
+    const { status, body } = await accept(one, UNKNOWN_ID, two, randomUUID())
+    assert.deepEqual(
+      [status, body.errors.map(({ code, target }) => [code, target])],
+      [
+        400,
+        [
+          ['IdentityUnknown', '/acceptedWithoutAccount/1'],
+          ['IdentityUnknown', '/acceptedWithoutAccount/3'],
+        ],
+      ],
+    )
+    const { value, version } = (await api.deps.links.find(TENANT, id)) ?? {}
+    if (value === undefined || version === undefined) throw new Error('The link is gone')
+    assert.deepEqual(value.acceptedWithoutAccount, [])
+    // An identity that was deleted since.
+    await api.deps.links.replace({ ...value, acceptedWithoutAccount: [UNKNOWN_ID] }, version)
+    assert.equal((await accept(one, UNKNOWN_ID)).status, 200)
+    assert.deepEqual((await api.link(id)).acceptedWithoutAccount, [one, UNKNOWN_ID].sort())
   })
 
   it('honours If-Match, which a sync in between does not affect', async () => {

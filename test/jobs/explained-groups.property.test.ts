@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { explainMembership } from '../../shared/domain/insight/explain-membership.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import { Refusal } from '../../shared/kernel/refusals.ts'
 import {
   type AccountFixture,
   CALLER,
@@ -39,6 +40,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('evaluate', 'deliver', 'sweep') }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('disable', 'enable') }) },
 ) as fc.Arbitrary<Step>
+
+function ignoreDeletedPerson(error: unknown): void {
+  if (!(error instanceof Refusal) || error.code !== 'IdentityUnknown') throw error
+}
 
 const IN_GROUP = new Set(['Written', 'InGroupRemovalPaused', 'InGroupRemovalPending', 'InGroupByOthers'])
 const OUT_OF_GROUP = new Set(['NotInGroup', 'NoAccount'])
@@ -97,7 +102,9 @@ async function openHistory(objectType: 'Identity' | 'Relationship') {
       case 'remove-by-hand':
         return byHand(taken.name, 'DELETE')
       case 'accept':
-        return updateLink(target, { acceptedWithoutAccount: [await idOf(taken.name)] }, process.sync)
+        return updateLink(target, { acceptedWithoutAccount: [await idOf(taken.name)] }, process.sync).catch(
+          ignoreDeletedPerson,
+        )
       case 'evaluate':
         return process.evaluate()
       case 'deliver':

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Refusal } from '../../kernel/refusals.ts'
+import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid } from '../../kernel/schema.ts'
 import { type Page, requireIfMatch, retryOnConflict, revisionETag, type Versioned } from '../../kernel/versioned.ts'
 import { auditOfLink, auditOfLinkChange, type LinkActor, linkFields } from './audit-link.ts'
@@ -120,7 +120,8 @@ type LinkChange = Partial<Pick<GroupLink, 'state' | 'acceptedWithoutAccount'>> &
  * Enables or disables a link, and sets which identities it accepts without an account. Disabling ends its queued jobs;
  * enabling does not queue a job: the next change of a member or the next sweep compares the group in full. Other
  * accepted identities queue one: the removals that they allow are due then.
- * @throws Refusal `LinkNotFound`, `PreconditionFailed`.
+ * @throws Refusal `LinkNotFound`, `PreconditionFailed`, `IdentityUnknown` for each newly accepted identity that does not
+ * exist.
  */
 export async function updateLink(
   { tenantId, linkId, ifMatch, actorId }: LinkTarget,
@@ -128,9 +129,12 @@ export async function updateLink(
   deps: LinkDependencies,
 ): Promise<GroupLink> {
   const accepted = acceptedWithoutAccount && [...new Set(acceptedWithoutAccount)].sort()
+  const unknown = await unknownIdentities(tenantId, acceptedWithoutAccount ?? [], deps)
   let isAcceptedChanged = false
   const change = (link: GroupLink): GroupLink => {
     requireIfMatch(revisionETag(link), ifMatch)
+    // Those that were accepted before can have been deleted since.
+    throwIfRefused(unknown.filter(({ id }) => !link.acceptedWithoutAccount.includes(id)).map(({ entry }) => entry))
     isAcceptedChanged = accepted !== undefined && accepted.join() !== link.acceptedWithoutAccount.join()
     const isEnabling = state === 'Enabled' && link.state === 'Disabled'
     return {
@@ -158,6 +162,18 @@ export async function updateLink(
       ? isAcceptedChanged && (await queueManualSync(updated, requestedBy, deps)) !== undefined
       : (await endQueuedJobs(value, LINK_DISABLED, deps)) > 0
   return isChanged ? (await getLink(tenantId, linkId, deps.links)).value : value
+}
+
+async function unknownIdentities(
+  tenantId: string,
+  ids: readonly string[],
+  { accountHolders }: Pick<LinkDependencies, 'accountHolders'>,
+): Promise<{ readonly id: string; readonly entry: RefusalEntry }[]> {
+  const live = await accountHolders.namesOf(tenantId, ids)
+  return ids.flatMap((id, index) => {
+    const target = `/acceptedWithoutAccount/${index}`
+    return live.has(id) ? [] : [{ id, entry: refusalEntry('IdentityUnknown', `There is no identity ${id}`, target) }]
+  })
 }
 
 /**
