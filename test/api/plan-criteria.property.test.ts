@@ -262,7 +262,7 @@ async function runUpdate(
 /** The links as they are stored now. */
 async function linksNow({ deps, tenantId }: JoinableFixture, links: readonly LinkOfRun[]): Promise<LinkOfRun[]> {
   const now = new Map((await deps.linkStore.ofTenant(tenantId)).map(({ value }) => [value.id, value]))
-  return links.map(({ link, held }) => ({ link: now.get(link.id) ?? link, held }))
+  return links.map(({ link, ...others }) => ({ link: now.get(link.id) ?? link, ...others }))
 }
 
 it(`what a plan says is what saving does, in ${UPDATE_COUNT} updates of random graphs; If-Plan saves exactly that`, async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { queueJob } from '../../shared/domain/group-links/queue-job.ts'
 import { type LinkApi, openLinkApi } from '../support/api/link-api.ts'
-import { user, users } from '../support/jobs/link-directory.ts'
+import { TENANT, user, users } from '../support/jobs/link-directory.ts'
 import { setLinkSettings } from '../support/jobs/link-fixture.ts'
 
 const HOUR_MS = 3_600_000
@@ -93,6 +94,54 @@ describe('Rejected removals', () => {
     assert.equal((await approve()).status, 202)
     await api.drain()
     assert.equal(await members(), 10)
+  })
+
+  it('are kept by a rejection after an approval also when their plan changes before it is carried out', async () => {
+    const { id, collectionId, reject, approve, members } = await rejected(10)
+    const { value: link } = (await api.deps.links.find(TENANT, id)) ?? assert.fail()
+    // It runs before the job of the approval.
+    await queueJob(link, 'ScheduledSweep', api.deps)
+    await approve()
+    await api.clock.sleep(1000)
+    await reject()
+    api.collections.change(collectionId, users(0, 9))
+    await api.drain()
+    assert.equal(await members(), 30)
+  })
+
+  it('are marked again when their plan comes back', async () => {
+    const { id, collectionId, planId, reject } = await rejected(10)
+    await reject()
+    for (const left of [9, 10]) {
+      api.collections.change(collectionId, users(0, left))
+      await sync(collectionId)
+    }
+    const held = (await linkBody(id)).heldRemovals
+    assert.deepEqual([held?.planId, held?.rejectedBy], [planId, user(0)])
+  })
+
+  it('are rejected no longer once none of them is due, also while others are held', async () => {
+    const { collectionId, reject, members } = await rejected(15)
+    await reject()
+    api.collections.change(collectionId, users(11, 19))
+    await sync(collectionId)
+    api.collections.change(collectionId, users(1, 28))
+    await sync(collectionId)
+    assert.equal(await members(), 28)
+  })
+
+  it('are those of the plan that an instance of the version before has rejected last', async () => {
+    const { id, collectionId, reject, members } = await rejected(10)
+    await reject()
+    api.collections.change(collectionId, users(0, 9))
+    await sync(collectionId)
+    const { value, version } = (await api.deps.links.find(TENANT, id)) ?? assert.fail()
+    const rejectedAt = '2030-01-02T00:00:00.000+00:00'
+    const heldRemovals = value.heldRemovals && { ...value.heldRemovals, rejectedBy: user(1), rejectedAt }
+    await api.deps.links.replace({ ...value, heldRemovals }, version)
+    api.collections.change(collectionId, users(0, 30).toSpliced(9, 1))
+    await sync(collectionId)
+    assert.equal(await members(), 30)
   })
 
   it('stay held when the accounts of their plan have expired', async () => {

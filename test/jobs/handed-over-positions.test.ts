@@ -91,14 +91,29 @@ describe('A position that is handed over to a person whom the condition leaves o
     assert.deepEqual(await accounts(), new Set())
   })
 
-  it('is found while the stored condition is invalid', async () => {
-    const { handOverTo, sync, collectionId } = await newPlace()
+  it('gives the place while the stored condition is invalid, as the members stay', async () => {
+    const { handOverTo, sync, collectionId, bob } = await newPlace()
     const stored = fixture.container('collections').item(collectionId, TENANT)
     const { resource } = await stored.read()
     await stored.replace({ ...resource, definition: JSON.stringify({ groupOperator: 'AND', conditions: [{}] }) })
     await handOverTo('Bob')
-    assert.deepEqual(await sync(), [])
+    assert.deepEqual(await sync(), [bob])
     await stored.replace(resource)
+  })
+
+  it('is left out also when an evaluation ends while a job reads the members', async () => {
+    const { handOverTo, sync, ann, process } = await newPlace({ isPaused: true })
+    await handOverTo('Bob')
+    await fixture.clock.sleep(6 * 60_000)
+    const { memberships } = process.collections
+    const { members } = memberships
+    memberships.members = async (tenantId, collectionId) => {
+      const found = await members(tenantId, collectionId)
+      memberships.members = members
+      await fixture.coldProcess().evaluate()
+      return found
+    }
+    assert.deepEqual(await sync(), [ann])
   })
 
   it('gives the new holder the place who satisfies the condition by the time of a late evaluation', async () => {

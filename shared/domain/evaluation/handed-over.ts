@@ -18,20 +18,31 @@ export type HandedOverDependencies = LiveDependencies & {
 
 const NONE: ReadonlySet<string> = new Set()
 
+const hasPositions = ({ kind, objectType }: Collection): boolean => kind === 'criteria' && objectType === 'Relationship'
+
+/** When the last evaluation of all collections began, where it matters for `handedOver`. */
+export async function evaluatedUntilMs(
+  collection: Collection,
+  { evaluationLeases }: Pick<HandedOverDependencies, 'evaluationLeases'>,
+): Promise<number> {
+  if (!hasPositions(collection)) return 0
+  const lease = (await evaluationLeases.find(collection.tenantId))?.value
+  return lease?.evaluated?.atMs ?? lease?.coveredAtMs ?? 0
+}
+
 /**
  * The positions among the stored members of a collection that may have changed hands since the last evaluation, and that
  * do not satisfy the condition on these rows: only their former holders were evaluated. The next evaluation ends their
- * membership, unless they satisfy it by then.
+ * membership, unless they satisfy it by then. None while a stored condition is invalid: its members stay as they are.
+ * @param coveredAtMs As of `evaluatedUntilMs`, before the members were read.
  */
 export async function handedOver(
   collection: Collection,
-  ids: readonly string[],
+  { ids, coveredAtMs }: { readonly ids: readonly string[]; readonly coveredAtMs: number },
   rows: RowSnapshot,
-  deps: HandedOverDependencies,
+  deps: Omit<HandedOverDependencies, 'evaluationLeases'>,
 ): Promise<ReadonlySet<string>> {
-  if (collection.kind !== 'criteria' || collection.objectType !== 'Relationship' || ids.length === 0) return NONE
-  const lease = (await deps.evaluationLeases.find(collection.tenantId))?.value
-  const coveredAtMs = lease?.evaluated?.atMs ?? lease?.coveredAtMs ?? 0
+  if (!hasPositions(collection) || ids.length === 0) return NONE
   const sinceMs = coveredAtMs - ACCOUNT_CHANGE_DELAY_MS
   const changes = await deps.accountChanges.amongSince(collection.tenantId, ids, sinceMs)
   const changed = new Set(changes.map(({ id }) => id)).intersection(new Set(ids))
@@ -52,8 +63,7 @@ async function satisfyingAmong(
   try {
     await deps.scheduler.run(compiledConditions(collections, rows, kept))
   } catch {
-    // A stored condition that is invalid includes no new holder.
-    return NONE
+    return ids
   }
   const { context, running } = await lazyContext(tenantId, collections, rows, dayOn(rows, deps.nowMs()), deps, kept)
   const condition = kept.get(`${tenantId}:${id}`)?.condition

@@ -10,10 +10,10 @@ import {
   type HeldRemovals,
   type HeldRemovalsDto,
   heldSinceMs,
-  isRejectedSince,
   type RemovalPlanDto,
   toHeldRemovalsDto,
 } from './removal-plan.ts'
+import { isRejectedSince, underRejection } from './removal-rejection.ts'
 
 type LinkName = { readonly tenantId: string; readonly linkId: string }
 
@@ -92,8 +92,8 @@ export async function rejectRemovals(
 ): Promise<HeldRemovalsDto> {
   const rejectedAt = toTimestamp(deps.nowMs())
   const reject = (link: GroupLink): GroupLink => {
-    const rejection = { rejectedBy, rejectedAt, rejectedPlanId: planId }
-    return { ...link, heldRemovals: { ...requirePlan(heldBy(link), planId), ...rejection } }
+    const rejection = { planId, rejectedBy, rejectedAt }
+    return { ...link, heldRemovals: underRejection(requirePlan(heldBy(link), planId), rejection) }
   }
   const auditOf = (link: GroupLink) => {
     const after = { planId, count: heldBy(link).count, notes }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { GroupLink } from './group-link.ts'
-import { rejectedPlanIdOf } from './removal-plan.ts'
+import { rejectionOf } from './removal-rejection.ts'
 
 /**
  * What belongs to a group rather than to its link: the removals that the guard counts, those that a person has rejected,
@@ -28,7 +28,7 @@ export function formerLinkOf({
   lastToken,
   heldRemovals = null,
 }: FormerLink): Required<FormerLink> {
-  const rejected = rejectedPlanIdOf(heldRemovals) === undefined ? null : heldRemovals
+  const rejected = rejectionOf(heldRemovals) === undefined ? null : heldRemovals
   return { removalWindow, recentWrites, lease, lastToken, heldRemovals: rejected }
 }
 

@@ -4,7 +4,7 @@ import type { CollectionDependencies, CollectionLinks } from '../collections/col
 import type { MembershipHead } from '../collections/membership-store.ts'
 import { joinedMembersOf } from '../collections/membership-store.ts'
 import { ACCOUNT_CHANGE_DELAY_MS } from '../core/core-object-store.ts'
-import { type HandedOverDependencies, handedOver } from '../evaluation/handed-over.ts'
+import { evaluatedUntilMs, type HandedOverDependencies, handedOver } from '../evaluation/handed-over.ts'
 import {
   type AccountDependencies,
   accountsLost,
@@ -43,10 +43,11 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
     collection: Collection,
     accepted: readonly string[] = [],
   ): Promise<{ now: CollectionAccounts; rows: RowSnapshot }> => {
+    const coveredAtMs = await evaluatedUntilMs(collection, deps)
     const { ids: stored, membershipVersion, isCurrent } = await memberIds(collection, deps, evaluator)
     const rows = await snapshots.fresh(collection.tenantId)
     return snapshots.whileUnchanged(rows, async () => {
-      const leftOut = await handedOver(collection, stored, rows, deps)
+      const leftOut = await handedOver(collection, { ids: stored, coveredAtMs }, rows, deps)
       const ids = leftOut.size === 0 ? stored : stored.filter((id) => !leftOut.has(id))
       const found = await accountsOf({ collection, ids, rows }, deps, new Set(accepted))
       return { now: { ...found, membershipVersion, isCurrent, leavesOut: leftOut.size > 0 }, rows }

@@ -71,24 +71,20 @@ export const HeldRemovals = Type.Object({
   cause: Type.Optional(holdProperties.cause),
   rejectedBy: Type.Optional(holdProperties.rejectedBy),
   rejectedAt: Type.Optional(holdProperties.rejectedAt),
-  /** The plan whose accounts a person has rejected. This one can have only some of them, or others as well. */
-  rejectedPlanId: Type.Optional(Guid),
+  /** Another plan that a person has rejected, which has some of these accounts. */
+  rejection: Type.Optional(
+    Type.Object({
+      planId: Guid,
+      rejectedBy: holdProperties.rejectedBy,
+      rejectedAt: Timestamp,
+    }),
+  ),
   /** Who caused the removals: they do not approve them where the settings require a second person. */
   actorIds: Type.Optional(Type.Array(Type.String())),
   /** `heldSinceMs` of the plan before. Absent where there was none, and in plans of the version before. */
   heldSince: Type.Optional(Timestamp),
 })
 export type HeldRemovals = Readonly<Static<typeof HeldRemovals>>
-
-/** The plan whose accounts a person has rejected; undefined when none are. The version before rejects the held one. */
-export function rejectedPlanIdOf(held: HeldRemovals | null): string | undefined {
-  return held?.rejectedPlanId ?? (held?.rejectedAt ? held.planId : undefined)
-}
-
-/** Whether the held removals were rejected after a job was created: its approval does not count any more. */
-export function isRejectedSince({ createdAt }: { readonly createdAt: string }, held: HeldRemovals | null): boolean {
-  return Date.parse(held?.rejectedAt ?? '') > Date.parse(createdAt)
-}
 
 /**
  * When the link began to hold removals, or the change behind them was made, over all plans without a break: one more

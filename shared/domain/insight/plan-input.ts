@@ -13,6 +13,7 @@ import type { LinkStore } from '../group-links/link-store.ts'
 import type { RemovalPlanStore } from '../group-links/removal-plan.ts'
 import { policyOf } from '../membership-requests/join-policy.ts'
 import type { RequestStore } from '../membership-requests/request-dependencies.ts'
+import { rejectedAccounts } from '../sync/run-requirements.ts'
 import type { PlanIds } from './change-plan.ts'
 import type { LinkToPlan } from './planned-accounts.ts'
 import type { JoinableToPlan } from './planned-eligibility.ts'
@@ -160,7 +161,7 @@ async function readLinks(
   await forEachConcurrent(enabled, READS_AT_ONCE_COUNT, async (link) => {
     const planId = link.heldRemovals?.planId
     const held = planId === undefined ? new Set<string>() : await removalPlans.accountsOf({ tenantId, planId })
-    links.push({ link, held })
+    links.push({ link, held, rejected: await rejectedAccounts(link, { removalPlans }) })
   })
   return Map.groupBy(links, ({ link }) => link.collectionId)
 }

@@ -33,7 +33,14 @@ export function identitiesBehind(objectType: RowObjectType, members: Bitmap, row
 }
 
 /** An enabled link, with the accounts whose removal the guard holds now: they are still in the group. */
-export type LinkToPlan = { readonly link: GroupLink; readonly held: ReadonlySet<string> }
+export type LinkToPlan = {
+  readonly link: GroupLink
+  readonly held: ReadonlySet<string>
+  /** Accounts whose removal a person has rejected. */
+  readonly rejected: ReadonlySet<string> | 'all'
+}
+
+type GuardState = { readonly isEmpty: boolean; readonly userCount: number; readonly includesRejected: boolean }
 
 /** What a change writes to the group of a link. */
 export type LinkEffect = {
@@ -107,7 +114,10 @@ export class PlannedAccounts {
   }
 
   /** The accounts that a link is to add to its group, and those that it is to remove. */
-  differenceOf({ held }: LinkToPlan, accounts: MembersOfBoth): { readonly added: Bitmap; readonly removed: Bitmap } {
+  differenceOf(
+    { held }: Pick<LinkToPlan, 'held'>,
+    accounts: MembersOfBoth,
+  ): { readonly added: Bitmap; readonly removed: Bitmap } {
     const added = bitsWithout(accounts.after, accounts.before)
     // The group still has the accounts whose removal is held.
     for (const account of held) clearBit(added, this.#dictionary.codeOf(account))
@@ -115,20 +125,19 @@ export class PlannedAccounts {
   }
 
   *#effectOn(
-    { link, held }: LinkToPlan,
+    { link, held, rejected }: LinkToPlan,
     accounts: MembersOfBoth,
     { isEmpty, pausedBy }: { readonly isEmpty: boolean; readonly pausedBy: PausedByDto | null },
   ): Task<LinkEffect> {
-    const { added, removed } = this.differenceOf({ link, held }, accounts)
+    const { added, removed } = this.differenceOf({ held }, accounts)
     const [toAdd, removedCount] = [countBits(added), countBits(removed)]
     const isPaused = pausedBy !== null
     const others = this.#othersHeld(held, accounts.after, removed)
     const due = this.#dueAccounts(removed, removedCount, others)
-    const isHeld =
-      !isPaused && due.size > 0 && this.#isHeld(link, due, { isEmpty, userCount: countBits(accounts.before) })
-    // A rejected plan stays held, also within the limit.
-    const isFreeing = !isPaused && !isHeld && !link.heldRemovals?.rejectedAt
-    const freed = isFreeing ? [...others].sort() : []
+    const includesRejected = rejected === 'all' || rejected.values().some((account) => due.has(account))
+    const state = { isEmpty, userCount: countBits(accounts.before), includesRejected }
+    const isHeld = !isPaused && due.size > 0 && this.#isHeld(link, due, state)
+    const freed = isPaused || isHeld ? [] : [...others].sort()
     const endsPause = link.removalsDeferred && !isPaused
     return {
       link,
@@ -175,13 +184,14 @@ export class PlannedAccounts {
   #isHeld(
     link: GroupLink,
     due: { readonly size: number; has(account: string): boolean },
-    { isEmpty, userCount }: { readonly isEmpty: boolean; readonly userCount: number },
+    { isEmpty, userCount, includesRejected }: GuardState,
   ): boolean {
     const removals = {
       due,
       recentlyRemoved: removedRecently(link.recentWrites, this.#nowMs),
       window: link.removalWindow,
       userCount: link.userCount ?? userCount,
+      includesRejected,
       isEmptyFromStart: isEmpty && !link.hasAdded,
     }
     return removalHold(removals, this.#guard, this.#nowMs) !== null

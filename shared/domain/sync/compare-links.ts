@@ -50,11 +50,12 @@ export async function compareLinks(
 export function agrees(
   { appliedMembershipVersion, skippedCount, userCount, directoryGroupDisplayName }: GroupLink,
   { group, members }: GroupWithMembers,
-  { accounts, withoutAccountCount, membershipVersion, isCurrent }: CollectionAccounts,
+  { accounts, withoutAccountCount, membershipVersion, isCurrent, leavesOut = false }: CollectionAccounts,
 ): boolean {
   const users = new Set(members.users)
   return (
     isCurrent &&
+    !leavesOut &&
     groupRefusal(group) === undefined &&
     group.displayName === directoryGroupDisplayName &&
     members.continueAfter === undefined &&

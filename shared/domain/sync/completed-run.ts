@@ -1,6 +1,7 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import { type HeldRemovals, rejectedPlanIdOf } from '../group-links/removal-plan.ts'
+import type { HeldRemovals } from '../group-links/removal-plan.ts'
+import { rejectionOf, underRejection } from '../group-links/removal-rejection.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { stillAccepted } from './accepted-members.ts'
 import type { BatchPlan } from './plan-sync.ts'
@@ -12,6 +13,8 @@ type CompletedRun = {
   /** As of the beginning of the run. */
   readonly accountsChangedAtMs: number | null
   readonly heldRemovals: HeldRemovals | null
+  /** Of the last rejection, as of the comparison. */
+  readonly rejectedAt?: string | undefined
 }
 
 /** What a link records of a run that has made its group equal to its collection. */
@@ -19,7 +22,7 @@ export function changesByRun(
   link: GroupLink,
   { unresolved, skipped, held }: SyncJob,
   { membershipVersion, removals, deferredRemovalCount, ...plan }: BatchPlan,
-  { startMs, endMs, accountsChangedAtMs, heldRemovals }: CompletedRun,
+  { startMs, endMs, accountsChangedAtMs, heldRemovals, rejectedAt }: CompletedRun,
 ): Partial<GroupLink> {
   const hasRemovals = deferredRemovalCount + removals.length + held > 0
   return {
@@ -31,7 +34,7 @@ export function changesByRun(
     // Accounts may have changed again during the run.
     accountsChangedAtMs: link.accountsChangedAtMs === accountsChangedAtMs ? null : link.accountsChangedAtMs,
     comparedAtMs: startMs,
-    heldRemovals: withRejection(heldRemovals, link.heldRemovals, deferredRemovalCount > 0),
+    heldRemovals: afterRun(heldRemovals, link.heldRemovals, { rejectedAt, isDeferred: deferredRemovalCount > 0 }),
     unresolved,
     skippedCount: skipped,
     withoutAccount: plan.withoutAccount,
@@ -46,18 +49,17 @@ export function changesByRun(
 }
 
 /**
- * The plan can have been rejected during the run. While all removals are deferred, none is held, and a rejection counts
- * until they are due again.
+ * The held removals after a run, during which a person can have rejected others: their accounts may be due. While all
+ * removals are deferred, none is held, and a rejection counts until they are due again.
+ * @param rejectedAt Of the last rejection that the run has known.
  */
-function withRejection(
+function afterRun(
   held: HeldRemovals | null,
   stored: HeldRemovals | null,
-  isDeferred: boolean,
+  { rejectedAt, isDeferred }: { readonly rejectedAt: string | undefined; readonly isDeferred: boolean },
 ): HeldRemovals | null {
-  const rejectedPlanId = rejectedPlanIdOf(stored)
-  if (stored === null || rejectedPlanId === undefined) return held
-  if (held === null) return isDeferred ? stored : null
-  if (held.planId !== stored.planId) return { rejectedPlanId, ...held }
-  const { rejectedBy = null, rejectedAt = null } = stored
-  return { ...held, rejectedPlanId, rejectedBy, rejectedAt }
+  const rejection = rejectionOf(stored)
+  const isNew = rejection !== undefined && rejection.rejectedAt !== rejectedAt
+  if (held !== null) return isNew ? underRejection(held, rejection) : held
+  return isNew || (isDeferred && rejection !== undefined) ? stored : null
 }

@@ -5,9 +5,9 @@ import {
   type HeldRemovals,
   heldSinceMs,
   PLAN_STORED_AGAIN_AFTER_MS,
-  rejectedPlanIdOf,
   toChangeCause,
 } from '../group-links/removal-plan.ts'
+import { rejectionOf, underRejection } from '../group-links/removal-rejection.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import type { RemovalHold } from './removal-guard.ts'
 
@@ -25,32 +25,27 @@ export async function saveHeldRemovals(
   const { accounts, includesRejected, ...decision } = hold
   const planId = deriveId(id, accounts.join())
   const earlier = heldRemovals?.planId === planId ? heldRemovals : undefined
-  const figures = { ...decision, planId, count: accounts.length, ...rejectionOf(heldRemovals, includesRejected) }
+  const figures = { ...decision, planId, count: accounts.length }
+  const rejection = includesRejected ? rejectionOf(heldRemovals) : undefined
   const startMs = nowMs()
   if (earlier !== undefined && startMs - earlier.storedAtMs < PLAN_STORED_AGAIN_AFTER_MS) {
-    return { ...earlier, ...figures, ...(earlier.cause === undefined ? await causes() : {}) }
+    return underRejection({ ...earlier, ...figures, ...(earlier.cause === undefined ? await causes() : {}) }, rejection)
   }
   await removalPlans.save({ tenantId, planId }, accounts)
-  const { rejectedPlanId = planId } = figures
-  if (rejectedPlanId !== planId) {
-    const plan = { tenantId, planId: rejectedPlanId }
+  if (rejection !== undefined && rejection.planId !== planId) {
+    const plan = { tenantId, planId: rejection.planId }
     const others = await removalPlans.accountsOf(plan)
     if (others.size > 0) await removalPlans.save(plan, [...others].sort())
   }
   const since = heldRemovals === null ? {} : { heldSince: toTimestamp(heldSinceMs(heldRemovals)) }
-  return { createdAt: toTimestamp(startMs), ...earlier, ...figures, ...since, storedAtMs: startMs, ...(await causes()) }
+  const createdAt = toTimestamp(startMs)
+  const held = { createdAt, ...earlier, ...figures, ...since, storedAtMs: startMs, ...(await causes()) }
+  return underRejection(held, rejection)
 
   async function causes(): Promise<Pick<HeldRemovals, 'cause' | 'actorIds'>> {
     const { newest, actorIds } = await collections.removalCauses(link, accounts)
     return { cause: toChangeCause(newest, collectionId), actorIds: [...actorIds] }
   }
-}
-
-/** What remains of the rejection of a plan that has changed: it counts for each of its accounts. */
-function rejectionOf(before: HeldRemovals | null, includesRejected: boolean): Pick<HeldRemovals, 'rejectedPlanId'> {
-  const rejectedPlanId = rejectedPlanIdOf(before)
-  if (rejectedPlanId === undefined || !includesRejected) return {}
-  return { rejectedPlanId }
 }
 
 export function reportHeldRemovals(

@@ -9,7 +9,7 @@ import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
 import { countUnaccepted, NO_ACCEPTED } from './accepted-members.ts'
 import { asRecentWrites, removedRecently, unexpiredWrites } from './recorded-writes.ts'
 import {
-  type Accounts,
+  type DueRemovals,
   decideRemovals,
   outcomesOfRead,
   type RemovalDecision,
@@ -120,7 +120,7 @@ export type BatchState = {
   /** Accounts whose removal a person has approved. */
   readonly approved: ReadonlySet<string>
   /** Accounts whose removal a person has rejected. */
-  readonly rejected?: Accounts
+  readonly rejected?: DueRemovals['rejected']
 }
 
 export function planBatch(

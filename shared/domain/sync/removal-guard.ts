@@ -15,7 +15,7 @@ export type DueRemovals = {
   /** Accounts among them that a person has approved. */
   readonly approved: ReadonlySet<string>
   /** While one of these is due, which a person has rejected, removals are held also within the limit. */
-  readonly rejected?: Accounts
+  readonly rejected?: ReadonlySet<string> | 'all'
   /** Removed a short time ago, and counted. A read of the directory may still show them. */
   readonly recentlyRemoved: ReadonlySet<string>
   /** Removals from the group within the last 24 hours. */
@@ -51,7 +51,7 @@ export function decideRemovals(
   const subject = due.filter((account) => !approved.has(account) && !recentlyRemoved.has(account))
   if (subject.length === 0) return { remove: due, hold: null }
   const counted = new Set(due)
-  const includesRejected = subject.some((account) => rejected.has(account))
+  const includesRejected = rejected === 'all' || subject.some((account) => rejected.has(account))
   const removals = { due: counted, includesRejected, recentlyRemoved, window, userCount, isEmptyFromStart }
   const hold = removalHold(removals, guard, nowMs)
   if (hold === null) return { remove: due, hold: null }
@@ -59,14 +59,14 @@ export function decideRemovals(
   return { remove: due.filter((account) => approved.has(account)), hold: held }
 }
 
-const NONE: Accounts = new Set()
+const NONE: ReadonlySet<string> = new Set()
 
 /** Due removals as a set that is only asked for its size and for single accounts: there may be very many. */
 export type CountedRemovals = Omit<DueRemovals, 'due' | 'approved' | 'rejected'> & {
-  readonly due: Accounts & { readonly size: number }
+  readonly due: AccountSet
   readonly includesRejected?: boolean
 }
-export type Accounts = { has(account: string): boolean }
+type AccountSet = { readonly size: number; has(account: string): boolean }
 
 /** The figures of a hold when the guard does not allow these removals without an approval; null when it does. */
 export function removalHold(

@@ -3,9 +3,8 @@ import { notOwnedMessage } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
-import { isRejectedSince, rejectedPlanIdOf } from '../group-links/removal-plan.ts'
+import { isRejectedSince, rejectionOf } from '../group-links/removal-rejection.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
-import type { Accounts } from './removal-guard.ts'
 import { RunFault } from './run-failure.ts'
 
 /** @throws RunFault when the tenant requires ownership and the service does not own the group, DirectoryFault. */
@@ -44,17 +43,15 @@ export async function desiredAccounts(
   throw new RunFault('An outdated version of the collection was read.', { isPermanent: false })
 }
 
-const ALL: Accounts = { has: () => true }
-
 /** The removals that an administrator has rejected: all, when the accounts of the plan have expired. */
 export async function rejectedAccounts(
   { tenantId, heldRemovals }: GroupLink,
   { removalPlans }: Pick<LinkDependencies, 'removalPlans'>,
-): Promise<Accounts> {
-  const planId = rejectedPlanIdOf(heldRemovals)
+): Promise<ReadonlySet<string> | 'all'> {
+  const planId = rejectionOf(heldRemovals)?.planId
   if (planId === undefined) return new Set()
   const accounts = await removalPlans.accountsOf({ tenantId, planId })
-  return accounts.size > 0 ? accounts : ALL
+  return accounts.size > 0 ? accounts : 'all'
 }
 
 /** The removals of the plan that an administrator has approved for the job, unless they were rejected since. */

@@ -5,6 +5,7 @@ import type { AcceptedMembers } from '../group-links/collection-accounts.ts'
 import type { WriteOutcome } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
+import { rejectionOf } from '../group-links/removal-rejection.ts'
 import { withOpenRemovals } from '../group-links/removal-window.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { recordedFailure } from '../group-links/sync-state.ts'
@@ -38,7 +39,7 @@ export class SyncSession {
   /** Members that the link accepts without an account. */
   #accepted: AcceptedMembers = NO_ACCEPTED
   /** When the held removals had been rejected, as of the comparison. */
-  #rejectedAt: string | null | undefined
+  #rejectedAt: string | undefined
 
   private constructor(link: SessionLink, job: SessionJob, time: SessionTime, deps: SyncDependencies) {
     this.#deps = deps
@@ -84,7 +85,7 @@ export class SyncSession {
     const { value: link, settings } = this.#link
     const approved = await approvedAccounts(this.#job.value, link, this.#deps)
     const rejected = await rejectedAccounts(link, this.#deps)
-    this.#rejectedAt = link.heldRemovals?.rejectedAt
+    this.#rejectedAt = rejectionOf(link.heldRemovals)?.rejectedAt
     const state: BatchState = { job: this.#job.value, link, guard: settings.removalGuard, approved, rejected }
     const plan = planBatch(desired, members, state, { limits: directory.limits, nowMs: nowMs() })
     this.#accepted = plan.accepted
@@ -124,18 +125,23 @@ export class SyncSession {
   async apply(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
     if (isDeferred(this.#job.value, step)) return undefined
     await this.#link.assertLease()
-    const { tenantId, changesPending, heldRemovals } = this.#link.value
-    // A person has rejected them meanwhile: the next batch compares again.
-    if (isRemoval(step) && heldRemovals?.rejectedAt !== this.#rejectedAt) return { delayMs: 0, releasesLease: false }
+    const { tenantId, changesPending } = this.#link.value
     if (changesPending && this.#time.isUpForOthers()) return YIELD_TO_CHANGES
     const waitMs = await reserveForJob(tenantId, step.writeCount, this.#deps, () => this.#link.assertLease())
     if (waitMs > 0) return { delayMs: waitMs, releasesLease: true }
-    const due = isRemoval(step) ? await this.#accounts.stillDue(step, this.#link.value) : step
+    const due = isRemoval(step) ? await this.#stillDue(step) : step
     if (due === undefined) return { delayMs: 0, releasesLease: false }
     if (due.accounts.length === 0) return undefined
     if (isRemoval(due)) await this.#countRemovals(due)
     await this.#job.journal(due)
     return this.#write(due, next)
+  }
+
+  /** @returns Undefined when the next batch must compare again, also because a person has rejected removals since. */
+  async #stillDue(step: SyncStep): Promise<SyncStep | undefined> {
+    const link = this.#link.value
+    if (rejectionOf(link.heldRemovals)?.rejectedAt !== this.#rejectedAt) return undefined
+    return this.#accounts.stillDue(step, link)
   }
 
   /** No crash leaves a removal that is not counted. */
@@ -205,7 +211,10 @@ export class SyncSession {
     const endMs = nowMs()
     const ended = completed({ ...this.#job.value, held: plan.hold?.accounts.length ?? 0 }, endMs)
     const times = { startMs: this.#time.startMs, endMs, accountsChangedAtMs: this.#accountsChangedAtMs }
-    const job = await this.#end(ended, (link) => changesByRun(link, ended, plan, { ...times, heldRemovals }))
+    const rejectedAt = this.#rejectedAt
+    const job = await this.#end(ended, (link) =>
+      changesByRun(link, ended, plan, { ...times, heldRemovals, rejectedAt }),
+    )
     if (heldRemovals !== null) reportHeldRemovals(job, heldRemovals, this.#deps)
     if (appliedMembershipVersion !== null) return job
     // Incremental syncs skip a link that was never synced. Changes made during its first sync are written now.

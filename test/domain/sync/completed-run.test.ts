@@ -48,6 +48,7 @@ describe('A link that is changed while a job runs', () => {
     const rejected = { ...HELD, rejectedBy: 'ada', rejectedAt: DURING }
     assert.equal(recorded({ heldRemovals: rejected }, HELD).heldRemovals?.rejectedAt, DURING)
     const former = { ...rejected, planId: 'former' }
-    assert.deepEqual(recorded({ heldRemovals: former }, HELD).heldRemovals, { ...HELD, rejectedPlanId: 'former' })
+    const rejection = { planId: 'former', rejectedBy: 'ada', rejectedAt: DURING }
+    assert.deepEqual(recorded({ heldRemovals: former }, HELD).heldRemovals?.rejection, rejection)
   })
 })

@@ -126,7 +126,7 @@ export async function randomLink(
   random: Random,
   collectionId: string,
   accounts: ReadonlySet<string>,
-): Promise<{ readonly link: GroupLink; readonly held: ReadonlySet<string> }> {
+): Promise<{ readonly link: GroupLink; readonly held: ReadonlySet<string>; readonly rejected: ReadonlySet<string> }> {
   const { tenantId, deps } = fixture
   const nowMs = fixture.nowMs()
   const [id, directoryGroupId] = [randomUUID(), randomUUID()]
@@ -158,5 +158,5 @@ export async function randomLink(
     },
   }
   await deps.linkStore.add(link)
-  return { link, held }
+  return { link, held, rejected: new Set<string>() }
 }

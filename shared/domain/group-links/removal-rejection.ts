@@ -1,0 +1,26 @@
+import type { HeldRemovals } from './removal-plan.ts'
+
+/** That a person has rejected a plan. It counts for each of its accounts while one of them is due, also in other plans. */
+export type Rejection = NonNullable<HeldRemovals['rejection']>
+
+/** The last rejection: of the held plan, or of one before. */
+export function rejectionOf(held: HeldRemovals | null): Rejection | undefined {
+  if (held === null) return undefined
+  const { planId, rejectedBy = null, rejectedAt, rejection } = held
+  // First that of the held plan: the version before keeps what is known of another one when it rejects a plan.
+  return rejectedAt ? { planId, rejectedBy, rejectedAt } : rejection
+}
+
+/** Held removals with what is known of a rejection: of this plan, which is marked, or of another one. */
+export function underRejection(held: HeldRemovals, rejection: Rejection | undefined): HeldRemovals {
+  const { rejection: _former, ...plan } = held
+  const marks = { rejectedBy: null, rejectedAt: null }
+  if (rejection === undefined) return { ...plan, ...marks }
+  const { planId, rejectedBy, rejectedAt } = rejection
+  return planId === held.planId ? { ...plan, rejectedBy, rejectedAt } : { ...plan, ...marks, rejection }
+}
+
+/** Whether removals of a link were rejected after a job was created: its approval does not count any more. */
+export function isRejectedSince({ createdAt }: { readonly createdAt: string }, held: HeldRemovals | null): boolean {
+  return Date.parse(rejectionOf(held)?.rejectedAt ?? '') > Date.parse(createdAt)
+}
