@@ -90,8 +90,8 @@ export async function rejectRemovals(
   { tenantId, linkId, planId, rejectedBy, actorId = rejectedBy, notes }: RemovalRejectionRequest,
   deps: LinkDependencies,
 ): Promise<HeldRemovalsDto> {
-  const rejectedAt = toTimestamp(deps.nowMs())
   const reject = (link: GroupLink): GroupLink => {
+    const rejectedAt = toTimestamp(deps.nowMs())
     const rejection = { planId, rejectedBy, rejectedAt }
     return { ...link, heldRemovals: underRejection(requirePlan(heldBy(link), planId), rejection) }
   }
