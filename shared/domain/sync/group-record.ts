@@ -1,7 +1,8 @@
 import type { GroupMembers, WriteOutcome } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { openAccounts, type RemovalOutcomes, type RemovalWindow } from '../group-links/removal-window.ts'
-import type { BatchPlan, Progress, SyncStep } from './plan-sync.ts'
+import type { Progress } from './job-progress.ts'
+import type { BatchPlan, SyncStep } from './plan-sync.ts'
 import { withRecordedWrites, withUnseen } from './recorded-writes.ts'
 import { outcomesOfStep } from './removal-guard.ts'
 

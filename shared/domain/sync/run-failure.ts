@@ -4,7 +4,7 @@ import type { JobChanges } from '../group-links/job-changes.ts'
 import type { RunFailure } from '../group-links/job-transitions.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
-import { reconciledByRead } from './plan-sync.ts'
+import { reconciledByRead } from './job-progress.ts'
 
 /** A run that cannot succeed in the current state. The message becomes the job's `error`. */
 export class RunFault extends Error {

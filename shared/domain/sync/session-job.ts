@@ -3,7 +3,8 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { JobChanges } from '../group-links/job-changes.ts'
 import { LeaseLost } from '../group-links/link-lease.ts'
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
-import { type BatchPlan, journaled, type Progress, type SyncStep } from './plan-sync.ts'
+import { journaled, type Progress } from './job-progress.ts'
+import type { BatchPlan, SyncStep } from './plan-sync.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 
 /** Unknown or refused accounts that a job stores, so that its document stays small. A run that finds more fails. */

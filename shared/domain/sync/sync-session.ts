@@ -12,7 +12,8 @@ import { recordedFailure } from '../group-links/sync-state.ts'
 import { countUnaccepted, NO_ACCEPTED } from './accepted-members.ts'
 import { changesByRun } from './completed-run.ts'
 import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
-import { type BatchPlan, type BatchState, planBatch, progressOfStep, type SyncStep, stepsOf } from './plan-sync.ts'
+import { progressOfStep } from './job-progress.ts'
+import { type BatchPlan, type BatchState, isRemoval, planBatch, type SyncStep, stepsOf } from './plan-sync.ts'
 import { failureOf, finalCounts, unresolvedFault } from './run-failure.ts'
 import { approvedAccounts, rejectedAccounts, verifyOwnership } from './run-requirements.ts'
 import { SessionAccounts } from './session-accounts.ts'
@@ -261,11 +262,6 @@ export class SyncSession {
     })
     this.#group.record.saved()
   }
-}
-
-/** Whether a step removes members of the group that are not in the collection. */
-function isRemoval({ kind, undoesAdditions }: SyncStep): boolean {
-  return kind === 'remove' && undoesAdditions !== true
 }
 
 /** No member is removed while an account that belongs in the group cannot be added. */

@@ -3,14 +3,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { newLink, type RecentWrite } from '../../../shared/domain/group-links/group-link.ts'
 import { newJob } from '../../../shared/domain/group-links/sync-job.ts'
-import {
-  journaled,
-  planBatch,
-  planSync,
-  progressOfStep,
-  reconciledByRead,
-  stepsOf,
-} from '../../../shared/domain/sync/plan-sync.ts'
+import { journaled, progressOfStep, reconciledByRead } from '../../../shared/domain/sync/job-progress.ts'
+import { planBatch, planSync, stepsOf } from '../../../shared/domain/sync/plan-sync.ts'
 import { withRecentWrites } from '../../../shared/domain/sync/recorded-writes.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')

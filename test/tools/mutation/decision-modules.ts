@@ -17,7 +17,11 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/criteria/leaf-verdicts.ts',
     'shared/domain/criteria/text-test.ts',
   ],
-  'sync-plan': ['shared/domain/sync/plan-sync.ts', 'shared/domain/sync/changes-decision.ts'],
+  'sync-plan': [
+    'shared/domain/sync/plan-sync.ts',
+    'shared/domain/sync/job-progress.ts',
+    'shared/domain/sync/changes-decision.ts',
+  ],
   'removal-guard': ['shared/domain/sync/removal-guard.ts', 'shared/domain/group-links/removal-window.ts'],
   leases: [
     'shared/kernel/lease.ts',
