@@ -50,7 +50,7 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       const leftOut = await handedOver(collection, { ids: stored, coveredAtMs }, rows, deps)
       const ids = leftOut.size === 0 ? stored : stored.filter((id) => !leftOut.has(id))
       const found = await accountsOf({ collection, ids, rows }, deps, new Set(accepted))
-      return { now: { ...found, membershipVersion, isCurrent, leavesOut: leftOut.size > 0 }, rows }
+      return { now: { ...found, membershipVersion, isCurrent, ...(leftOut.size > 0 && { leavesOut: true }) }, rows }
     })
   }
   return {
