@@ -97,6 +97,7 @@ export function pageJourneys(fixture: () => ConsoleFixture): void {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     assert.equal(await focused(page), 'Link the group')
     await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText('1 of 1 members').waitFor()
     await tabTo(page, 'Link and remove 1')
     await page.keyboard.press('Enter')
     await heading(page, 'By keyboard only').waitFor()
