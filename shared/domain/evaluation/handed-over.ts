@@ -1,3 +1,4 @@
+import type { Log } from '../../kernel/log.ts'
 import type { Collection } from '../collections/collection.ts'
 import {
   type ConditionCache,
@@ -14,6 +15,7 @@ import type { EvaluationLeaseStore } from './evaluation-lease.ts'
 export type HandedOverDependencies = LiveDependencies & {
   readonly accountChanges: AccountChangeStore
   readonly evaluationLeases: Pick<EvaluationLeaseStore, 'find'>
+  readonly log: Log
 }
 
 const NONE: ReadonlySet<string> = new Set()
@@ -55,14 +57,15 @@ async function satisfyingAmong(
   ids: ReadonlySet<string>,
   collection: Collection,
   rows: RowSnapshot,
-  deps: LiveDependencies,
+  deps: LiveDependencies & Pick<HandedOverDependencies, 'log'>,
 ): Promise<ReadonlySet<string>> {
   const { tenantId, id, refersTo } = collection
   const collections = new Map(await withReferences(tenantId, refersTo, deps)).set(id, collection)
   const kept: ConditionCache = new Map()
   try {
     await deps.scheduler.run(compiledConditions(collections, rows, kept))
-  } catch {
+  } catch (error) {
+    deps.log.error('collection.invalid', error, { tenantId, collectionId: id })
     return ids
   }
   const { context, running } = await lazyContext(tenantId, collections, rows, dayOn(rows, deps.nowMs()), deps, kept)

@@ -1,4 +1,5 @@
-import type { HeldRemovals } from './removal-plan.ts'
+import type { GroupLink } from './group-link.ts'
+import type { HeldRemovals, RemovalPlanStore } from './removal-plan.ts'
 
 /** That a person has rejected a plan. It counts for each of its accounts while one of them is due, also in other plans. */
 export type Rejection = NonNullable<HeldRemovals['rejection']>
@@ -23,4 +24,15 @@ export function underRejection(held: HeldRemovals, rejection: Rejection | undefi
 /** Whether removals of a link were rejected after a job was created: its approval does not count any more. */
 export function isRejectedSince({ createdAt }: { readonly createdAt: string }, held: HeldRemovals | null): boolean {
   return Date.parse(rejectionOf(held)?.rejectedAt ?? '') > Date.parse(createdAt)
+}
+
+/** The accounts whose removal from the group of a link a person has rejected: all, when those of the plan have expired. */
+export async function rejectedAccounts(
+  { tenantId, heldRemovals }: Pick<GroupLink, 'tenantId' | 'heldRemovals'>,
+  { removalPlans }: { readonly removalPlans: Pick<RemovalPlanStore, 'accountsOf'> },
+): Promise<ReadonlySet<string> | 'all'> {
+  const planId = rejectionOf(heldRemovals)?.planId
+  if (planId === undefined) return new Set()
+  const accounts = await removalPlans.accountsOf({ tenantId, planId })
+  return accounts.size > 0 ? accounts : 'all'
 }

@@ -3,7 +3,7 @@ import { notOwnedMessage } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
-import { isRejectedSince, rejectionOf } from '../group-links/removal-rejection.ts'
+import { isRejectedSince } from '../group-links/removal-rejection.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { RunFault } from './run-failure.ts'
 
@@ -41,17 +41,6 @@ export async function desiredAccounts(
   if (desired.membershipVersion >= (appliedMembershipVersion ?? 0)) return desired
   // Writing it would revert what incremental syncs have written since.
   throw new RunFault('An outdated version of the collection was read.', { isPermanent: false })
-}
-
-/** The removals that an administrator has rejected: all, when the accounts of the plan have expired. */
-export async function rejectedAccounts(
-  { tenantId, heldRemovals }: GroupLink,
-  { removalPlans }: Pick<LinkDependencies, 'removalPlans'>,
-): Promise<ReadonlySet<string> | 'all'> {
-  const planId = rejectionOf(heldRemovals)?.planId
-  if (planId === undefined) return new Set()
-  const accounts = await removalPlans.accountsOf({ tenantId, planId })
-  return accounts.size > 0 ? accounts : 'all'
 }
 
 /** The removals of the plan that an administrator has approved for the job, unless they were rejected since. */
