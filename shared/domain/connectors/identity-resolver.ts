@@ -3,6 +3,7 @@ import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { groupByPerson, type People } from './group-by-person.ts'
 import { type Identity, IdentityIndex, isLiveIdentity, type WrittenIdentity } from './identity-index.ts'
+import type { WithKeys } from './join-keys.ts'
 import { exceedsCoreObject } from './merged-core-object.ts'
 import { type CoreObjectIds, OwnCoreObjects } from './own-core-objects.ts'
 import { createdAtMs, ReplacedIdentities } from './replaced-identities.ts'
@@ -27,7 +28,11 @@ export type PlacementOptions = {
   readonly isNew?: boolean
 }
 
-type IdentityResolverDependencies = CoreObjectIds & { readonly rules: ConnectorRules }
+type IdentityResolverDependencies = CoreObjectIds & {
+  readonly rules: ConnectorRules
+  /** Identities that are placed after all deletions, and are not stored yet. Default: none. */
+  readonly arrivals?: readonly WithKeys[]
+}
 
 /**
  * Assigns identities to core objects: identities of the same person share one. It holds the written identities as the
@@ -82,8 +87,9 @@ export class IdentityResolver {
 
   /**
    * Marks an identity as deleted. When the connector has exactly one live identity with the same join key, that one is the
-   * same person under a new external id. The core object of the older of the two stays. The deletion decides for good
-   * about those that were created beside the deleted one.
+   * same person under a new external id, unless an arrival has that key or a stronger one and so replaces the deleted
+   * one itself. The core object of the older of the two stays. The deletion decides for good about those that were created
+   * beside the deleted one.
    * @returns The identities that move to another core object because of it, and the core object in which that of the
    * deleted one continues, if no other identity carries it.
    */
@@ -92,7 +98,8 @@ export class IdentityResolver {
     this.#index.put(deleted)
     this.#replaced.recordDeletion(deleted.id)
     const { coreObjectId } = deleted
-    const other = this.#carriers.includes(deleted) ? this.#index.onlyLiveLike(deleted) : undefined
+    const { arrivals } = this.#deps
+    const other = this.#carriers.includes(deleted) ? this.#index.onlyLiveLike(deleted, arrivals) : undefined
     const isOlder = other !== undefined && createdAtMs(other) < createdAtMs(deleted)
     const renamed = other === undefined || isOlder ? undefined : { id: other.id, coreObjectId }
     const decided = this.#forgetCreationsBeside(deleted.id, connected)

@@ -5,7 +5,8 @@ import type { ConnectorRules } from './connector-rules.ts'
 
 const ACCOUNT = 'directoryObjectId'
 
-type WithKeys = Pick<ConnectorObject, 'connectorId' | 'data'>
+/** An identity, as far as its keys decide. */
+export type WithKeys = Pick<ConnectorObject, 'connectorId' | 'data'>
 
 /**
  * Returns the value of a join key by its type, folded as in searches; undefined when the data have none, or a list of

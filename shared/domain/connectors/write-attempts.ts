@@ -145,10 +145,8 @@ const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
  */
 function peopleInOrder(writes: readonly ObjectWrite[], { stored, connectorId, derive }: WriteContext): ObjectWrite[] {
   const isDeparture = ({ operation, objectType }: ObjectWrite) => operation === 'delete' && objectType === 'identity'
-  const isArrival = (write: ObjectWrite) => {
-    const before = stored.get(connectorObjectId({ ...write, connectorId }, derive))?.value
-    return write.objectType === 'identity' && (before === undefined || before.deletedAtMs !== undefined)
-  }
+  const isArrival = (write: ObjectWrite) =>
+    arrives(write, stored.get(connectorObjectId({ ...write, connectorId }, derive))?.value)
   const {
     departures = [],
     arrivals = [],
@@ -156,6 +154,10 @@ function peopleInOrder(writes: readonly ObjectWrite[], { stored, connectorId, de
   } = Object.groupBy(writes, (write) => (isDeparture(write) ? 'departures' : isArrival(write) ? 'arrivals' : 'others'))
   return [...others, ...departures, ...arrivals]
 }
+
+/** Whether a write is of an identity that is not live. */
+const arrives = ({ objectType }: ObjectWrite, stored: ConnectorObject | undefined): boolean =>
+  objectType === 'identity' && !isLive(stored)
 
 /** Decides in order. Each decision sees the org tree as changed by the decisions before it. */
 function* decideAll(
@@ -196,13 +198,20 @@ async function readContext(
   const connected = canJoin ? await connectedIdentities(tenantId, ids, writes, found, rules, deps) : []
   const known = new Map([...connected, ...found].map((object) => [object.value.id, object]))
   const identities = [...known.values()].map(({ value }) => value).filter(({ objectType }) => objectType === 'identity')
+  const arrivals = writes.flatMap((write, index) =>
+    write.operation === 'upsert' &&
+    write.previousExternalId === undefined &&
+    arrives(write, stored.get(ids[index] ?? '')?.value)
+      ? [{ connectorId, data: write.data }]
+      : [],
+  )
   const ownCoreId = (id: string) => ownCoreObjectId(id, deps.deriveId)
   return {
     connectorId,
     rules,
     stored,
     identityResolver: canJoin
-      ? new IdentityResolver(identities, { rules, newId: deps.newId, ownCoreObjectId: ownCoreId })
+      ? new IdentityResolver(identities, { rules, arrivals, newId: deps.newId, ownCoreObjectId: ownCoreId })
       : undefined,
     before: (id) => known.get(id),
     parents,

@@ -6,6 +6,7 @@ import type { ConnectorObject } from '../../../shared/domain/connectors/connecto
 import type { ConnectorObjectLookup } from '../../../shared/domain/connectors/connector-object-store.ts'
 import { groupByPerson } from '../../../shared/domain/connectors/group-by-person.ts'
 import { IdentityResolver } from '../../../shared/domain/connectors/identity-resolver.ts'
+import type { WithKeys } from '../../../shared/domain/connectors/join-keys.ts'
 
 const RANKS: Record<string, number> = { oldest: 0, middle: 1, youngest: 2 }
 const RULES = {
@@ -132,10 +133,10 @@ const object = (
 })
 
 describe('The core object of an identity', () => {
-  const resolverOf = (stored: Readonly<Record<string, Stored>>) =>
+  const resolverOf = (stored: Readonly<Record<string, Stored>>, arrivals: readonly WithKeys[] = []) =>
     new IdentityResolver(
       Object.entries(stored).map(([id, each]) => object(id, each)),
-      { rules: RULES, ownCoreObjectId: (id) => `own of ${id}`, newId: () => 'new' },
+      { rules: RULES, arrivals, ownCoreObjectId: (id) => `own of ${id}`, newId: () => 'new' },
     )
   /** Others only share more or fewer keys. */
   const isMove =
@@ -421,6 +422,17 @@ describe('The core object of an identity', () => {
     resolver.remove(object('oldest b', { ...deleted, deletedAtMs: DELETED_AT_MS }))
     const { coreObjectId: _none, ...written } = object('oldest c', { nin: '1', core: '' })
     assert.equal(resolver.place(written).coreObjectId, 'of b')
+  })
+
+  it('is that of the deleted one for the one that replaces it in the batch, not for another with its account', () => {
+    const deleted = { nin: '1', directoryObjectId: 'x', core: 'of a', createdAtMs: 1 }
+    const colleague = { directoryObjectId: 'x', core: 'of b', createdAtMs: 1 }
+    const { coreObjectId: _none, ...arrival } = object('oldest c', { nin: '1', directoryObjectId: 'x', core: '' })
+    const resolver = resolverOf({ 'oldest a': deleted, 'oldest b': colleague, 'middle b': colleague }, [arrival])
+    resolver.remove(object('oldest a', { ...deleted, deletedAtMs: DELETED_AT_MS }))
+    const { coreObjectId, movers } = resolver.place(arrival)
+    assert.equal(coreObjectId, 'of a')
+    assert.deepEqual(coreObjects(movers.filter(({ coreObjectId: moved }) => moved !== 'of b')), {})
   })
 
   it('continues in that of the older one of its connector when it goes and nobody else carries it', () => {
