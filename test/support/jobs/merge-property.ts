@@ -50,7 +50,10 @@ type Ended = {
   readonly between?: readonly PeopleOutcome[]
   /** Those of them between two crossing writes. A person who is not in one of them may go on as another of the connector. */
   readonly crossed?: readonly PeopleOutcome[]
-  /** Whether an evaluation may have seen the person deleted: it cancels waiting requests, which do not come back. */
+  /**
+   * Whether an evaluation and a sync job may have seen the person deleted: waiting requests are cancelled and do not come
+   * back, and the account leaves the group until the new record exists.
+   */
   readonly isSeenDeleted?: boolean
 }
 
@@ -85,8 +88,11 @@ async function performWrite(
       changed(outcome, own, other),
       ...(crossing ? [changed(outcome, other, own)] : []),
       ...(fault?.kind === 'abandoned' ? [changed(outcome, other)] : []),
-      // Neither has seen the other, and the interrupted one has not looked again.
-      ...(crossing && fault ? [changed(outcome, own, other, (each) => each.wereOne(once))] : []),
+      // Neither has seen the other, and the interrupted one has not looked again. Two of one connector that have joined
+      // one person at once both stay.
+      ...(crossing && (fault || crossing.connector === connector)
+        ? [changed(outcome, own, other, (each) => each.wereOne(once))]
+        : []),
     ],
     between: crossed,
     crossed,
@@ -172,6 +178,7 @@ function assertKept(
   }
   for (const account of lost) {
     const held = before.accounts.get(account) ?? []
+    if (isSeenDeleted && sharesOne(held, [...continued.keys()])) continue
     const holds = after.accounts.get(account) ?? []
     const isKept =
       sharesOne(present(held), holds) && isMemberIn(linked(before), held) && isMemberIn(linked(after), holds)
