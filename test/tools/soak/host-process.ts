@@ -1,7 +1,7 @@
 /** Runs one host with the functions, as an instance of the service. */
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { getHeapSpaceStatistics, type HeapSpaceInfo } from 'node:v8'
+import { getHeapSpaceStatistics, type HeapSpaceInfo, writeHeapSnapshot } from 'node:v8'
 import { type LocalHost, startHost } from '../../../infra/local/host/host.ts'
 import { serveCommands } from './commands.ts'
 
@@ -10,7 +10,7 @@ const APP_FOLDER = process.env.SOAK_APP_FOLDER ?? join(import.meta.dirname, '../
 
 /**
  * What an instance uses, after a garbage collection that compacts, and without compiled code: functions are compiled and
- * optimized for hours, each when it has run often enough.
+ * optimized for hours, each when it has run often enough. The heap includes what V8 learns of them meanwhile.
  */
 export type InstanceUse = {
   readonly heapBytes: number
@@ -60,6 +60,7 @@ serveCommands({
   },
   isIdle: () => host?.isIdle() ?? true,
   use,
+  writeHeapSnapshot: (file: string) => writeHeapSnapshot(file),
 })
 
 process.once('SIGTERM', async () => {

@@ -1,6 +1,9 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type StartedProcess, startProcess } from './child-processes.ts'
 import type { Clocks } from './clocks.ts'
+import { objectBytesIn } from './heap-snapshot.ts'
 import type { InstanceUse } from './host-process.ts'
 import { type FaultyProxy, startProxy } from './proxy.ts'
 import { type RunningServers, SERVER_NAMES, type ServerName } from './servers.ts'
@@ -104,8 +107,23 @@ export class Host {
   }
 
   use(): Promise<InstanceUse> {
+    return this.#running().command('use')
+  }
+
+  /** The bytes of the objects in its heap, without compiled code. The process stands still meanwhile, for some seconds. */
+  async objectBytes(): Promise<number> {
+    const file = join(this.#folder, `host-${this.index}.heapsnapshot`)
+    await this.#running().command('writeHeapSnapshot', file)
+    try {
+      return await objectBytesIn(file)
+    } finally {
+      await rm(file)
+    }
+  }
+
+  #running(): StartedProcess {
     if (this.#process === undefined) throw new Error(`Host ${this.index} does not run`)
-    return this.#process.command('use')
+    return this.#process
   }
 
   /** Whether it runs no function. */

@@ -12,8 +12,12 @@ const OBJECT_CONTAINER = 'connectorObjects'
 /** The database as a whole grows with the requests, whose history it keeps: this is what an object takes. */
 const BYTES_PER_OBJECT = 'database bytes of an object'
 const BYTES_PER_MB = 1024 * 1024
+/** It is never killed. */
+const WATCHED_HOST = 0
+/** The heap grows by what V8 learns of functions besides objects, and the delay by the load. */
+const REPORTED_ONLY = ['heap MB', 'event loop delay p99 ms']
 
-/** Samples what the instances and the database use at the quiet points. The first instance is never killed. */
+/** Samples what the instances and the database use at the quiet points. */
 export class ResourceWatch {
   readonly #servers: RunningServers
   readonly #hosts: readonly Host[]
@@ -33,6 +37,7 @@ export class ResourceWatch {
       note('memory MB', use.rssBytes / BYTES_PER_MB)
       note('handles', use.handleCount)
       note('event loop delay p99 ms', use.eventLoopDelayP99Ms)
+      if (host.index === WATCHED_HOST) note('objects MB', (await host.objectBytes()) / BYTES_PER_MB)
     }
     const sizes = await this.#servers.command('database')<ContainerSizes>('sizes')
     let [objectBytes, otherBytes] = [0, 0]
@@ -58,7 +63,9 @@ export class ResourceWatch {
   growth(): string[] {
     return [...this.#samples].flatMap(([name, samples]) => {
       const trend = trendOf(samples)
-      const isWatched = (name.startsWith('host 0') && !name.includes('delay')) || name === BYTES_PER_OBJECT
+      const ofHost = `host ${WATCHED_HOST} `
+      const isWatched =
+        (name.startsWith(ofHost) && !REPORTED_ONLY.includes(name.slice(ofHost.length))) || name === BYTES_PER_OBJECT
       if (!isWatched || trend === undefined || !isGrowing(trend)) return []
       return [`${name} grows by ${(100 * trend.sharePerHour).toFixed(1)} % an hour`]
     })
