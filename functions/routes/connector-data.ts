@@ -150,7 +150,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
       'in a path: it is read as `/`. Nor can `.` and `..`.',
     parameters: { objectType: ObjectTypeName, externalId: ExternalId },
     roles: CONNECTOR_DATA_READERS,
-    reply: { status: 200, schema: ConnectorObjectDto, versioned: true },
+    // What is shown depends on the types of attributes, which are not part of the object.
+    reply: { status: 200, schema: ConnectorObjectDto, versioned: 'for-writes' },
     refusals: ['ConnectorNotFound', 'NotThisConnector', 'ConnectorObjectNotFound'],
     run: async ({ path: { id, objectType, externalId }, caller }) =>
       okVersioned(await readConnectorObject(id, objectType, externalId, caller, deps), (value) => value),

@@ -130,11 +130,23 @@ export function normalisedDefinition(
     const faults = check.faults.map(({ pointer, message }) => ({ pointer: `/condition${pointer}`, message }))
     return { definition, faults }
   }
-  const { policy, faults } = checkJoinPolicy(definition as unknown as JoinPolicyInput)
+  const { policy, faults } = checkJoinPolicy(withLowerCaseIds(definition) as unknown as JoinPolicyInput)
   return {
     definition: faults.length > 0 ? definition : { ...definition, ...(policy as unknown as JsonObject) },
     faults: faults.map(({ target = '', message }) => ({ pointer: target, message })),
   }
+}
+
+const POLICY_ID_LISTS = ['approvers', 'collectionIds']
+
+/** The policy with the ids of its lists in lower case, as the API stores them. */
+function withLowerCaseIds(policy: Json, isIdList = false): Json {
+  if (Array.isArray(policy)) return policy.map((item: Json) => withLowerCaseIds(item, isIdList))
+  if (typeof policy === 'string') return isIdList && isGuid(policy) ? policy.toLowerCase() : policy
+  if (typeof policy !== 'object' || policy === null) return policy
+  return Object.fromEntries(
+    Object.entries(policy).map(([name, value]) => [name, withLowerCaseIds(value, POLICY_ID_LISTS.includes(name))]),
+  )
 }
 
 /** Whether a file has the stored definition, also where it has `hidden` in place of values that are stored. */

@@ -97,6 +97,7 @@ const FOR_WRITES: readonly string[] = [
   'getGroupLinkOfCollection',
   'getRequest',
   'readConnector',
+  'readConnectorObject',
   'readConnectorUnversioned',
 ]
 

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cosmosDeliveryStore } from '../../shared/cosmos/events/delivery-stores.ts'
+import { storeBatches } from '../../shared/domain/events/publish-events.ts'
 import { OPEN } from '../support/api/joinable-fixture.ts'
 import { eventFixture, receiver, SUBSCRIPTIONS, signatureOf } from '../support/events/event-fixture.ts'
 
@@ -248,6 +252,36 @@ describe('A subscription', () => {
       `${SUBSCRIPTIONS}/${id}/deliveries?nextCursor=${encodeURIComponent(first.nextCursor ?? '')}`,
     )
     assert.deepEqual([first.data.length, rest.data.length, rest.nextCursor], [3, 1, undefined])
+  })
+
+  it('are all listed, page by page, when the clocks of instances differ', async () => {
+    const fixture = await eventFixture()
+    const { id: subscriptionId } = await fixture.subscribe((await receiver()).url, ['collection.deleted'])
+    const deliveries = cosmosDeliveryStore(fixture.container('events'))
+    const eventIds = [randomUUID(), randomUUID(), randomUUID()]
+    // The clock of the second instance is ahead.
+    for (const [index, at] of ['2030-06-01T08:00:00Z', '2030-06-01T08:01:05Z', '2030-06-01T08:01:00Z'].entries()) {
+      const nowMs = Date.parse(at)
+      const event = {
+        id: eventIds[index] ?? '',
+        type: 'collection.deleted',
+        time: '2030-06-01T08:00:00Z',
+        subject: '/',
+        data: {},
+      }
+      const to = { tenantId: fixture.tenantId, subscriptionId }
+      await storeBatches([event], to, { deliveries, deriveId: derivedId, nowMs: () => nowMs })
+    }
+    const listed: string[] = []
+    let query = 'pageSize=1'
+    for (let page = 1; page <= 4; page += 1) {
+      const path = `${SUBSCRIPTIONS}/${subscriptionId}/deliveries?${query}`
+      const { data, nextCursor } = await fixture.call<{ eventId: string }[]>(fixture.admin, 'GET', path)
+      listed.push(...data.map(({ eventId }) => eventId))
+      if (nextCursor === undefined) break
+      query = `nextCursor=${encodeURIComponent(nextCursor)}`
+    }
+    assert.deepEqual(listed, eventIds.toReversed())
   })
 
   it('is refused for an unknown type, another scheme, credentials and an address that is not public', async () => {

@@ -38,3 +38,16 @@ describe('A new collection', () => {
     })
   }
 })
+
+it('Ids of a join policy in capital letters are the same ids', async () => {
+  const fixture = await joinableFixture()
+  const call = callAs(fixture, fixture.admin)
+  const [collectionId, approver] = [await fixture.joinable(OPEN), await fixture.person()]
+  const collectionIds = [collectionId.toUpperCase()]
+  const gate = { order: 1, type: 'Identity', approvers: [approver.identityId.toUpperCase()] }
+  const joinPolicy = { approvalRequired: true, approvalGates: [gate], joinableBy: { collectionIds } }
+  writeFileSync(join(folder, 'choir.yaml'), stringify({ name: 'Orchestra', objectType: 'Identity', joinPolicy }))
+  const plan = async () => planDefinitions(readDefinitionFiles(folder).files, await readTenant(call), false, call)
+  assert.equal((await applyPlan(await plan(), call, SILENT)).refused, undefined)
+  assert.deepEqual(await plan().then(({ steps, faults }) => [steps, faults]), [[], []])
+})

@@ -74,11 +74,12 @@ export function cosmosDeliveryStore(events: Container): DeliveryStore {
     async replace(batch, version) {
       await savedVersion(events, batch.tenantId, batchDocument(batch), version)
     },
-    async *newestFirst(tenantId, subscriptionId, before) {
-      const isBefore = before === undefined ? '' : ' AND c.createdAt <= @before'
+    async *newestFirst(tenantId, subscriptionId, toPosition) {
+      const [isBefore, position] =
+        toPosition === undefined ? ['', {}] : [' AND c.position <= @toPosition', { toPosition }]
       const query = {
         query: `SELECT * FROM c WHERE c.subscriptionId = @subscriptionId AND IS_DEFINED(c.position)${isBefore} ORDER BY c.position DESC`,
-        parameters: sqlParameters({ subscriptionId, ...(before === undefined ? {} : { before }) }),
+        parameters: sqlParameters({ subscriptionId, ...position }),
       }
       const options = { maxItemCount: BATCHES_PER_READ_COUNT }
       for await (const page of queryDocuments<unknown>(events, tenantId, query, options)) {

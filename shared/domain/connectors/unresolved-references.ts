@@ -113,9 +113,9 @@ export async function listUnresolved(
 ): Promise<Page<ListedReference>> {
   await requireConnector(tenantId, connectorId, deps.connectors)
   const position = positionOf(after)
-  // The object in which the last page ended is read again.
-  const from = position && before(position.id)
-  const page = await deps.coreObjects.withUnresolved(tenantId, connectorId, from, size)
+  // The object in which the last page ended is read again, besides those of this page.
+  const [from, count] = position === undefined ? [undefined, size] : [before(position.id), size + 1]
+  const page = await deps.coreObjects.withUnresolved(tenantId, connectorId, from, count)
   const items: ListedReference[] = []
   for (const object of page.items) {
     const own = (object.unresolved ?? []).filter((reference) => reference.connectorId === connectorId)

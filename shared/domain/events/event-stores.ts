@@ -83,8 +83,8 @@ export interface DeliveryStore {
   due(tenantId: string, subscriptionId: string, nowMs: number): Promise<readonly Versioned<DeliveryBatch>[]>
   /** Ignores a batch that others have changed since. */
   replace(batch: DeliveryBatch, version: string): Promise<void>
-  /** Batches of a subscription, the newest first, in pages. */
-  newestFirst(tenantId: string, subscriptionId: string, before?: string): AsyncIterable<readonly DeliveryBatch[]>
+  /** Batches of a subscription up to a position, the newest first, in pages. Default: all. */
+  newestFirst(tenantId: string, subscriptionId: string, toPosition?: number): AsyncIterable<readonly DeliveryBatch[]>
   /** Number of batches that wait for an attempt: of a tenant, or of one of its subscriptions. */
   waitingCount(tenantId: string, subscriptionId?: string): Promise<number>
   /** The batches that wait longest. */

@@ -40,18 +40,24 @@ export async function listDeliveries(
   deps: Pick<EventDependencies, 'subscriptions' | 'deliveries'>,
 ): Promise<Page<EventDelivery>> {
   await readSubscription(tenantId, subscriptionId, deps)
-  const [createdAt, batchId, indexText] = after?.split(' ') ?? []
+  const [positionText, batchId, indexText] = after?.split(' ') ?? []
+  // Cursors of the previous release have a timestamp there: all batches are read.
+  const position = Number(positionText)
   const items: EventDelivery[] = []
   let last = ''
   let isAfter = after === undefined
-  for await (const page of deps.deliveries.newestFirst(tenantId, subscriptionId, createdAt)) {
+  for await (const page of deps.deliveries.newestFirst(
+    tenantId,
+    subscriptionId,
+    Number.isNaN(position) ? undefined : position,
+  )) {
     for (const batch of page) {
       for (const [index, delivery] of [...batch.deliveries.entries()].reverse()) {
         const isLast = batch.id === batchId && index === Number(indexText)
         if (isAfter && items.length === size) return { items, continueAfter: last }
         if (isAfter) {
           items.push(toEventDelivery(delivery))
-          last = `${batch.createdAt} ${batch.id} ${index}`
+          last = `${batch.position} ${batch.id} ${index}`
         }
         isAfter ||= isLast
       }
