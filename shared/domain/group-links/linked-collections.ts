@@ -114,7 +114,9 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       const { now, rows } = await readAccounts(collection, acceptedWithoutAccount)
       // They are changes of a former condition. The present one may include those who have left.
       if (!now.isCurrent) return undefined
-      const { added, removed } = netChange(changes)
+      const { removed } = netChange(changes)
+      // Also those whose last change is a removal: a person can have several memberships, one for each position.
+      const added = [...new Set(changes.flatMap((change) => change.added))]
       const former = { collection, rows, followedUntilMs: comparedAtMs ?? 0 }
       const lost = await accountsLost(removed, former, deps)
       if (lost === undefined || (await returnedWithOtherAccounts(changes, former, deps))) return undefined
