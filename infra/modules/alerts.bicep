@@ -114,6 +114,9 @@ var metricAlerts = [
 // some seconds, when the tenant has missed one sweep. Where no sweep was reported in two days, the app is given two hours
 // after its first run; the alert no-telemetry covers an app that does not run. A tenant that is too large is refused again
 // in each hour, by the evaluation that its sweep enqueues.
+//
+// Telemetry arrives some minutes after it was generated. A query looks back further than to its last evaluation, and takes
+// what has arrived since: each record counts once.
 var logAlerts = [
   {
     name: 'failed-jobs'
@@ -121,11 +124,12 @@ var logAlerts = [
     severity: 1
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
-    lookBack: 'PT15M'
+    lookBack: 'PT30M'
     threshold: 0
     query: '''
 AppMetrics
 | where Name == 'sync.jobs' and Properties.outcome == 'Failed' and Sum > 0
+| where ingestion_time() > ago(15m)
 '''
   }
   {
@@ -134,11 +138,12 @@ AppMetrics
     severity: 2
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
-    lookBack: 'PT15M'
+    lookBack: 'PT30M'
     threshold: 0
     query: '''
 AppMetrics
 | where Name == 'removals.held' and Sum > 0
+| where ingestion_time() > ago(15m)
 '''
   }
   {
@@ -147,11 +152,12 @@ AppMetrics
     severity: 2
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
-    lookBack: 'PT15M'
+    lookBack: 'PT30M'
     threshold: 0
     query: '''
 AppMetrics
 | where Name in ('events.dropped', 'subscriptions.disabled') and Sum > 0
+| where ingestion_time() > ago(15m)
 '''
   }
   {
@@ -160,11 +166,12 @@ AppMetrics
     severity: 3
     evaluationFrequency: 'PT1H'
     windowSize: 'PT1H'
-    lookBack: 'PT1H'
+    lookBack: 'PT2H'
     threshold: 0
     query: '''
 AppMetrics
 | where Name == 'mails.sent' and tostring(Properties.outcome) == 'Refused' and Sum > 0
+| where ingestion_time() > ago(1h)
 '''
   }
   {
@@ -173,11 +180,12 @@ AppMetrics
     severity: 3
     evaluationFrequency: 'PT1H'
     windowSize: 'PT1H'
-    lookBack: 'PT1H'
+    lookBack: 'PT2H'
     threshold: 0
     query: '''
 AppMetrics
 | where Name == 'links.paused' and Sum > 0
+| where ingestion_time() > ago(1h)
 '''
   }
   {
@@ -186,11 +194,12 @@ AppMetrics
     severity: 2
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
-    lookBack: 'PT15M'
+    lookBack: 'PT30M'
     threshold: 0
     query: '''
 AppMetrics
 | where Name == 'account.conflicts' and Sum > 0
+| where ingestion_time() > ago(15m)
 '''
   }
   {
@@ -204,7 +213,7 @@ AppMetrics
     query: '''
 AppMetrics
 | where Name == 'sweep.age'
-| summarize lastReported = max(TimeGenerated), longestAgoS = maxif(Max, TimeGenerated > ago(15m))
+| summarize lastReported = max(TimeGenerated), longestAgoS = maxif(Max, TimeGenerated > ago(30m))
 | extend firstRun = toscalar(AppRequests | summarize min(TimeGenerated))
 | where (isnull(lastReported) and firstRun < ago(2h)) or lastReported < ago(2h) or longestAgoS > 7100
 '''
@@ -228,11 +237,12 @@ AppMetrics
     severity: 1
     evaluationFrequency: 'PT5M'
     windowSize: 'PT5M'
-    lookBack: 'PT5M'
+    lookBack: 'PT30M'
     threshold: 5
     query: '''
 AppRequests
 | where AppRoleName == 'collections-service' and toint(ResultCode) >= 500
+| where ingestion_time() > ago(5m)
 '''
   }
   {
@@ -252,11 +262,11 @@ AppMetrics
   }
   {
     name: 'logs-capped'
-    description: 'Log ingestion reached its daily cap. Log alerts do not fire until the cap resets.'
+    description: 'Log ingestion reached its daily cap. Until it resets, log alerts do not fire, but no-telemetry and sweep-overdue do.'
     severity: 1
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
-    lookBack: 'PT15M'
+    lookBack: 'PT30M'
     threshold: 0
     query: '''
 _LogOperation

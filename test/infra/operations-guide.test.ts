@@ -84,9 +84,10 @@ describe('the operations guide on a restore', () => {
     )
   })
 
-  it('closes the queues of the functions that write to groups', () => {
+  it('closes the queues of the functions that write to groups, end memberships and tell people', () => {
     const [, queues] = /for queue in ([a-z -]+); do az servicebus queue update/.exec(section) ?? []
-    assert.deepEqual(queues?.split(' ').sort(), ['membership-changes', 'sync-jobs'])
+    const closed = ['deadlines', 'event-deliveries', 'mails', 'membership-changes', 'sync-jobs']
+    assert.deepEqual(queues?.split(' ').sort(), closed)
   })
 })
 

@@ -96,3 +96,11 @@ describe('the workflows', () => {
     }
   })
 })
+
+for (const name of ['service', 'release']) {
+  it(`The workflow ${name} checks out the history, which has the previous release`, () => {
+    const lines = readProjectText(`.github/workflows/${name}.yml`).split('\n')
+    const checkouts = lines.filter((line) => line.includes('uses: actions/checkout@'))
+    assert.equal(lines.filter((line) => line.trim() === 'fetch-depth: 0').length, checkouts.length)
+  })
+}
