@@ -5,6 +5,7 @@ import type { Collection } from '../collections/collection.ts'
 import { laterEnd } from './ends.ts'
 import { endedForGood, isLive, type MembershipRequest, slotOf } from './membership-request.ts'
 import type { ObjectStatuses } from './object-statuses.ts'
+import { withReminder } from './reminders.ts'
 import type { AreTwoPeople, RequestChange } from './request-dependencies.ts'
 import { SYSTEM_NOTES } from './system-notes.ts'
 
@@ -76,14 +77,16 @@ function withOthers({ before, after }: Planned, others: readonly Planned[], nowM
   const { endsAt: own, ...rest } = after
   const end = memberships.reduce((end, other) => laterEnd(end, other.after.endsAt), own)
   const ending: MembershipRequest = end === own ? after : { ...rest, ...(end === undefined ? {} : { endsAt: end }) }
-  const extension = memberships.find((other) => other.after.extension !== undefined)?.after.extension
+  const asking = memberships.find((other) => other.after.extension !== undefined)?.after
+  const extension = asking?.extension
   if (ending.extension !== undefined || extension === undefined || end === undefined) return ending
   if (Date.parse(extension.endsAt) <= Date.parse(end)) return ending
   const { order, type } = extension.currentGate
   const at = toTimestamp(nowMs)
   const status = 'PendingApproval' as const
   const entry = { status, actorId: SYSTEM_ACTOR, at, gate: { order, type }, notes: SYSTEM_NOTES.merged }
-  return { ...ending, extension, updatedAt: at, lifecycle: [...ending.lifecycle, entry] }
+  const moved = { ...ending, extension, updatedAt: at, lifecycle: [...ending.lifecycle, entry] }
+  return asking?.reminder === undefined ? moved : withReminder(moved, { reminderDays: asking.reminder.days }, nowMs)
 }
 
 /**
