@@ -207,8 +207,9 @@ const extendRoute = (deps: RequestRouteDependencies): Route =>
       'does, for managers and writers too: `status` stays `Joined`, and `extension` has the end and the gate until it is decided by ' +
       'approve and reject. A membership whose extension waits at its end stays for up to 14 days longer, but not longer ' +
       'than the extension would last; a further one is refused with `InvalidRequestState` meanwhile. When the requester is no longer eligible, the extension is dropped at the next gate, with ' +
-      'an entry `Cancelled` by `system` with the note `NotEligible`. A membership whose `lifecycle` has more than 256 KB of ' +
-      'JSON is refused with `LifecycleTooLarge`.',
+      'an entry `Cancelled` by `system` with the note `NotEligible`. When the requester becomes one with another member, and ' +
+      'the membership lasts at least as long as the extension asks for, it is dropped with the note `Merged`. A membership ' +
+      'whose `lifecycle` has more than 256 KB of JSON is refused with `LifecycleTooLarge`.',
     roles: [...new Set([...PERSON_ROLES, ...COLLECTION_WRITERS])],
     identity: { exempt: COLLECTION_WRITERS },
     body: MembershipExtension,

@@ -265,6 +265,14 @@ describe('A decision is told', () => {
     assert.deepEqual(await toldOf('request.cancelled', decided('Cancelled', 'anna')), [])
   })
 
+  it('not when the service cancels an extension since another record of the person lasts as long', async () => {
+    const joined: LifecycleEntry = { status: 'Joined', actorId: 'anna', at: WAITS }
+    const cancelled: LifecycleEntry = { status: 'Cancelled', actorId: 'system', at: LATER, notes: 'Merged' }
+    const lifecycle = [REQUESTED, PENDING, joined, PENDING, cancelled]
+    const request = requestIn('Joined', { requesterId: 'ola', lifecycle })
+    assert.deepEqual(await toldOf('request.cancelled', request, 'system'), [])
+  })
+
   it('to nobody when they took it themselves, as whoever they were then', async () => {
     assert.deepEqual(await toldOf('request.joined', decided('Joined', 'ola'), 'ola'), [])
     assert.deepEqual(await toldOf('request.joined', decided('Joined', 'ola')), [])

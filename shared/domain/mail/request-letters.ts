@@ -134,7 +134,8 @@ function decisionLetters({ event, request, collection, sources }: Case): Letter[
       return toRequester(request, { kind: 'RequestRejected', ...about, isExtension }, sources)
     default:
       // A submitter or an administrator who cancels it says why themselves.
-      // Of two requests that are of one person since a merge, the other one goes on.
+      // Of two requests that are of one person since a merge, the other one goes on. A membership whose extension a merge
+      // cancels lasts at least as long as the extension asked for.
       if (entry.actorId !== SYSTEM_ACTOR || entry.notes === SYSTEM_NOTES.merged) return []
       return toRequester(request, { kind: 'RequestCancelled', ...about, isExtension, reason: reasonOf(entry) }, sources)
   }

@@ -64,8 +64,8 @@ type Planned = { readonly before: Versioned<MembershipRequest>; readonly after: 
 const COMES_BACK_WITHIN_MS = DAY_MS
 
 /**
- * The membership that remains of several of one person: it ends with the last of them, and a later end that one of them
- * waits for stays asked for. What would come back changes no membership of the same identity that has long stood beside
+ * The membership that remains of several of one person: it ends with the last of them, and a still later end that one of
+ * them waits for stays asked for. What would come back changes no membership of the same identity that has long stood beside
  * it: earlier releases left it so. Of an identity that is merged now, it does.
  */
 function withOthers({ before, after }: Planned, others: readonly Planned[], nowMs: number): MembershipRequest {
@@ -77,16 +77,24 @@ function withOthers({ before, after }: Planned, others: readonly Planned[], nowM
   const { endsAt: own, ...rest } = after
   const end = memberships.reduce((end, other) => laterEnd(end, other.after.endsAt), own)
   const ending: MembershipRequest = end === own ? after : { ...rest, ...(end === undefined ? {} : { endsAt: end }) }
-  const asking = memberships.find((other) => other.after.extension !== undefined)?.after
-  const extension = asking?.extension
-  if (ending.extension !== undefined || extension === undefined || end === undefined) return ending
-  if (Date.parse(extension.endsAt) <= Date.parse(end)) return ending
+  const isLater = ({ extension }: MembershipRequest) =>
+    extension !== undefined && end !== undefined && Date.parse(extension.endsAt) > Date.parse(end)
+  if (isLater(ending)) return ending
+  const kept = ending.extension === undefined ? ending : withoutExtension(ending, nowMs)
+  const { extension, reminder } = memberships.map((other) => other.after).find(isLater) ?? {}
+  if (extension === undefined) return kept
   const { order, type } = extension.currentGate
   const at = toTimestamp(nowMs)
   const status = 'PendingApproval' as const
   const entry = { status, actorId: SYSTEM_ACTOR, at, gate: { order, type }, notes: SYSTEM_NOTES.merged }
-  const moved = { ...ending, extension, updatedAt: at, lifecycle: [...ending.lifecycle, entry] }
-  return asking?.reminder === undefined ? moved : withReminder(moved, { reminderDays: asking.reminder.days }, nowMs)
+  const moved = { ...kept, extension, updatedAt: at, lifecycle: [...kept.lifecycle, entry] }
+  return reminder === undefined ? moved : withReminder(moved, { reminderDays: reminder.days }, nowMs)
+}
+
+/** The membership lasts at least as long as the extension asks for. */
+function withoutExtension(membership: MembershipRequest, nowMs: number): MembershipRequest {
+  const { extension: _extension, reminder: _reminder, ...rest } = membership
+  return { ...withEntry(rest, 'Cancelled', SYSTEM_NOTES.merged, nowMs), status: 'Joined' }
 }
 
 /**

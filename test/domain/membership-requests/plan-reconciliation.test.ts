@@ -61,3 +61,34 @@ describe('An extension of a membership that ends by a merge', () => {
     assert.deepEqual([kept.extension?.endsAt, 'reminder' in kept], [at(5), false])
   })
 })
+
+describe('An extension of the membership that remains after a merge', () => {
+  const reminder = { days: 3, dueAtMs: NOW_MS + DAY_MS }
+  const asking = membership('into', 1, { endsAt: at(1), extension: extension(at(5)), reminder })
+  const cancelled = { status: 'Cancelled', actorId: 'system', at: NOW, notes: 'Merged' }
+
+  for (const [claim, changes] of [
+    ['has no end any more', {}],
+    ['ends when the extension asks for', { endsAt: at(5) }],
+    ['ends later than the extension asks for', { endsAt: at(6) }],
+  ] as const) {
+    it(`is cancelled, with its reminders, where the membership ${claim}`, () => {
+      const { extension: _extension, reminder: _reminder, endsAt: _endsAt, ...rest } = asking
+      const lifecycle = [...asking.lifecycle, cancelled]
+      const expected = { ...rest, ...changes, requesterId: 'into', updatedAt: NOW, lifecycle }
+      assert.deepEqual(merged(asking, membership('from', 2, changes)), expected)
+    })
+  }
+
+  it('waits as before where it asks for a later end', () => {
+    assert.deepEqual(merged(asking, membership('from', 2, { endsAt: at(4) })), { ...asking, endsAt: at(4) })
+  })
+
+  it('gives way to one of the other membership where only that one asks for a later end', () => {
+    const other = membership('from', 2, { endsAt: at(6), extension: extension(at(8)) })
+    const kept = merged(asking, other)
+    assert.deepEqual([kept.endsAt, kept.extension, 'reminder' in kept], [at(6), other.extension, false])
+    const waits = { ...cancelled, status: 'PendingApproval', gate: { order: 1, type: 'Identity' } }
+    assert.deepEqual(kept.lifecycle, [...asking.lifecycle, cancelled, waits])
+  })
+})
