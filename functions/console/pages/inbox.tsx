@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
+import { approvalOutcome } from '../approval-outcome.ts'
 import { loadAttention } from '../attention.ts'
 import { ActionButton } from '../components/actions.tsx'
 import { TextField } from '../components/fields.tsx'
@@ -77,8 +78,7 @@ function Decision({ path, etag, request, isReasonDue }: DecisionProps) {
     const { data } = await api.send<MembershipRequestDto>('POST', `${path}/${action}`, { body, ifMatch: etag })
     void loadAttention(api)
     const name = request.requesterName ?? ''
-    const approved = data.status === 'Cancelled' ? 'notEligibleNamed' : 'approvedNamed'
-    navigate('/inbox', t(action === 'approve' ? approved : 'rejectedNamed', { name }))
+    navigate('/inbox', action === 'approve' ? approvalOutcome(data) : t('rejectedNamed', { name }))
   }
   return (
     <>
