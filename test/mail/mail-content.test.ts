@@ -94,7 +94,7 @@ describe('A mail', () => {
           for (const name of ['Choir', 'Ola', 'Kari', '/inbox/1/2']) assert.ok(text.includes(name), `${kind} ${name}`)
           assert.ok(!of({ kind, ...request, isExtension, onBehalfOf: null }).text.includes('null'))
         }
-        const own = { collectionName: 'Choir', path: '/me', isExtension }
+        const own = { collectionName: 'Choir', path: '/me', isExtension, isOver: false }
         const rejected = of({ kind: 'RequestRejected', ...own })
         assert.ok(rejected.text.includes('Choir') && rejected.subject.includes('Choir'))
         for (const reason of ['NotDecided', 'Deleted', 'HandedOver'] as const) {
@@ -114,6 +114,27 @@ describe('A mail', () => {
       assert.ok(disabled(true).includes('a.example') && disabled(false).includes('a.example'))
       assert.notEqual(disabled(true), disabled(false))
     })
+})
+
+describe('A mail about an extension that is not granted', () => {
+  const EXTENSION = { collectionName: 'Choir', path: '/me', isExtension: true } as const
+  const items = (isOver: boolean): MailItem[] => [
+    { kind: 'RequestRejected', ...EXTENSION, isOver },
+    { kind: 'RequestCancelled', ...EXTENSION, isOver, reason: 'NotDecided' },
+  ]
+  for (const [language, stays, over] of [
+    ['en', 'The end of the membership stays as it was.', 'The end has passed, so the membership is over.'],
+    ['no', 'Medlemskapet slutter når det skulle.', 'Sluttdatoen er passert, så medlemskapet er over.'],
+  ] as const) {
+    it(`says that the membership is over where its end has passed, in ${language}`, () => {
+      for (const isOver of [false, true]) {
+        for (const item of items(isOver)) {
+          const { text } = renderMail([item], { ...PERSON, language })
+          assert.deepEqual([text.includes(stays), text.includes(over)], [!isOver, isOver], text)
+        }
+      }
+    })
+  }
 })
 
 describe('A name in a mail', () => {

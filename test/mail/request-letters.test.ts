@@ -239,7 +239,7 @@ describe('A decision is told', () => {
   })
 
   it('when it is rejected', async () => {
-    const rejected = { kind: 'RequestRejected', ...about, isExtension: false }
+    const rejected = { kind: 'RequestRejected', ...about, isExtension: false, isOver: false }
     assert.deepEqual(await toldOf('request.rejected', decided('Rejected', 'anna')), [rejected])
   })
 
@@ -247,7 +247,7 @@ describe('A decision is told', () => {
     const joined: LifecycleEntry = { status: 'Joined', actorId: 'anna', at: WAITS }
     const request = decided('Rejected', 'anna', [PENDING, joined, PENDING])
     assert.deepEqual(await toldOf('request.rejected', request), [
-      { kind: 'RequestRejected', ...about, isExtension: true },
+      { kind: 'RequestRejected', ...about, isExtension: true, isOver: false },
     ])
   })
 
@@ -256,11 +256,29 @@ describe('A decision is told', () => {
     const rejected: LifecycleEntry = { status: 'Rejected', actorId: 'anna', at: LATER }
     const request = requestIn('Joined', { requesterId: 'ola', lifecycle: [added, PENDING, rejected] })
     const [item] = await toldOf('request.rejected', request)
-    assert.deepEqual(item, { kind: 'RequestRejected', ...about, isExtension: true })
+    assert.deepEqual(item, { kind: 'RequestRejected', ...about, isExtension: true, isOver: false })
+  })
+
+  it('with the end of the membership where that has passed before an extension is decided', async () => {
+    const joined: LifecycleEntry = { status: 'Joined', actorId: 'anna', at: WAITS }
+    for (const [endsAt, isOver] of [
+      [WAITS, true],
+      [LATER, true],
+      ['2030-01-01T12:00:00.001+00:00', false],
+    ] as const) {
+      const extended = (status: 'Rejected' | 'Cancelled', actorId: string) => {
+        return { ...decided(status, actorId, [joined, PENDING]), status: 'Joined' as const, endsAt }
+      }
+      const about = { collectionName: 'Choir', path: '/me', isExtension: true, isOver }
+      const rejected = await toldOf('request.rejected', extended('Rejected', 'anna'))
+      assert.deepEqual(rejected, [{ kind: 'RequestRejected', ...about }])
+      const cancelled = await toldOf('request.cancelled', extended('Cancelled', 'system'), 'system')
+      assert.deepEqual(cancelled, [{ kind: 'RequestCancelled', ...about, reason: 'NotDecided' }])
+    }
   })
 
   it('when the service cancels it, and not when a person does', async () => {
-    const cancelled = { kind: 'RequestCancelled', ...about, isExtension: false, reason: 'NotDecided' }
+    const cancelled = { kind: 'RequestCancelled', ...about, isExtension: false, isOver: false, reason: 'NotDecided' }
     assert.deepEqual(await toldOf('request.cancelled', decided('Cancelled', 'system'), 'system'), [cancelled])
     assert.deepEqual(await toldOf('request.cancelled', decided('Cancelled', 'anna')), [])
   })

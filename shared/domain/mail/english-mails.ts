@@ -7,6 +7,9 @@ const REASONS: Readonly<Record<CancellationReason, string>> = {
   HandedOver: 'the position that it was for was handed over to another person',
 }
 
+const endText = (isOver: boolean): string =>
+  isOver ? 'The end has passed, so the membership is over.' : 'The end of the membership stays as it was.'
+
 export const englishMails: MailTexts = {
   languageTag: 'en',
   kinds: {
@@ -47,9 +50,9 @@ export const englishMails: MailTexts = {
     },
     RequestRejected: {
       subject: ({ collectionName }) => `Your request for ${collectionName} was rejected`,
-      paragraphs: ({ collectionName, isExtension }) => [
+      paragraphs: ({ collectionName, isExtension, isOver }) => [
         isExtension
-          ? `Your request to stay longer in ${collectionName} was rejected. The end of the membership stays as it was.`
+          ? `Your request to stay longer in ${collectionName} was rejected. ${endText(isOver)}`
           : `Your request to become a member of ${collectionName} was rejected.`,
       ],
       action: 'See your requests',
@@ -59,10 +62,10 @@ export const englishMails: MailTexts = {
         isExtension
           ? `Your request to stay longer in ${collectionName} has ended without a decision`
           : `Your request for ${collectionName} has ended without a decision`,
-      paragraphs: ({ collectionName, isExtension, reason }) => [
+      paragraphs: ({ collectionName, isExtension, isOver, reason }) => [
         isExtension
-          ? `Your request to stay longer in ${collectionName} was cancelled by the service: ${REASONS[reason]}. The end of the ` +
-            'membership stays as it was.'
+          ? `Your request to stay longer in ${collectionName} was cancelled by the service: ${REASONS[reason]}. ` +
+            endText(isOver)
           : `Your request to become a member of ${collectionName} was cancelled by the service: ${REASONS[reason]}.`,
       ],
       action: 'See your requests',

@@ -1,5 +1,10 @@
 type OfRequest = { readonly collectionName: string; readonly isExtension: boolean }
 
+type NotGranted = OfRequest & {
+  /** Whether it is an extension of a membership whose end had passed before. */
+  readonly isOver: boolean
+}
+
 type ToApprover = OfRequest & {
   readonly requesterName: string
   /** Whom the recipient represents as a deputy; null for an approver. */
@@ -20,8 +25,8 @@ type Facts = {
   readonly RequestReminder: ToApprover
   /** `endsAtMs`: when the membership ends; null without an end. */
   readonly RequestGranted: OfRequest & { readonly endsAtMs: number | null }
-  readonly RequestRejected: OfRequest
-  readonly RequestCancelled: OfRequest & { readonly reason: CancellationReason }
+  readonly RequestRejected: NotGranted
+  readonly RequestCancelled: NotGranted & { readonly reason: CancellationReason }
   readonly MembershipEnding: { readonly collectionName: string; readonly endsAtMs: number }
   readonly LinkFailed: OfLink
   readonly LinkPaused: OfLink

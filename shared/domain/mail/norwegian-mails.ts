@@ -7,6 +7,9 @@ const REASONS: Readonly<Record<CancellationReason, string>> = {
   HandedOver: 'Stillingen som den gjaldt, er overført til en annen person',
 }
 
+const endText = (isOver: boolean): string =>
+  isOver ? 'Sluttdatoen er passert, så medlemskapet er over.' : 'Medlemskapet slutter når det skulle.'
+
 export const norwegianMails: MailTexts = {
   languageTag: 'nb',
   kinds: {
@@ -47,9 +50,9 @@ export const norwegianMails: MailTexts = {
     },
     RequestRejected: {
       subject: ({ collectionName }) => `Forespørselen din om ${collectionName} er avslått`,
-      paragraphs: ({ collectionName, isExtension }) => [
+      paragraphs: ({ collectionName, isExtension, isOver }) => [
         isExtension
-          ? `Forespørselen din om å bli lenger i ${collectionName} er avslått. Medlemskapet slutter når det skulle.`
+          ? `Forespørselen din om å bli lenger i ${collectionName} er avslått. ${endText(isOver)}`
           : `Forespørselen din om å bli medlem av ${collectionName} er avslått.`,
       ],
       action: 'Se forespørslene dine',
@@ -59,10 +62,10 @@ export const norwegianMails: MailTexts = {
         isExtension
           ? `Forespørselen din om å bli lenger i ${collectionName} er avsluttet uten avgjørelse`
           : `Forespørselen din om ${collectionName} er avsluttet uten avgjørelse`,
-      paragraphs: ({ collectionName, isExtension, reason }) => [
+      paragraphs: ({ collectionName, isExtension, isOver, reason }) => [
         isExtension
-          ? `Tjenesten har avsluttet forespørselen din om å bli lenger i ${collectionName}: ${REASONS[reason]}. Medlemskapet ` +
-            'slutter når det skulle.'
+          ? `Tjenesten har avsluttet forespørselen din om å bli lenger i ${collectionName}: ${REASONS[reason]}. ` +
+            endText(isOver)
           : `Tjenesten har avsluttet forespørselen din om å bli medlem av ${collectionName}: ${REASONS[reason]}.`,
       ],
       action: 'Se forespørslene dine',

@@ -123,21 +123,21 @@ function decisionLetters({ event, request, collection, sources }: Case): Letter[
   if (entry === undefined || !UNDECIDED.includes(lifecycle[index - 1]?.status)) return []
   if (entry.actorId === requesterId || event.data.actorId === requesterId) return []
   const isExtension = lifecycle.slice(0, index).some(({ status }) => status === 'Joined')
-  const about = { collectionName: collection.name, path: OWN_PATH }
+  const endsAtMs = request.endsAt === undefined ? null : Date.parse(request.endsAt)
+  const isOver = isExtension && endsAtMs !== null && endsAtMs <= Date.parse(entry.at)
+  const about = { collectionName: collection.name, path: OWN_PATH, isExtension }
   switch (entry.status) {
-    case 'Joined': {
+    case 'Joined':
       if (request.status !== 'Joined') return []
-      const endsAtMs = request.endsAt === undefined ? null : Date.parse(request.endsAt)
-      return toRequester(request, { kind: 'RequestGranted', ...about, isExtension, endsAtMs }, sources)
-    }
+      return toRequester(request, { kind: 'RequestGranted', ...about, endsAtMs }, sources)
     case 'Rejected':
-      return toRequester(request, { kind: 'RequestRejected', ...about, isExtension }, sources)
+      return toRequester(request, { kind: 'RequestRejected', ...about, isOver }, sources)
     default:
       // A submitter or an administrator who cancels it says why themselves.
       // Of two requests that are of one person since a merge, the other one goes on. A membership whose extension a merge
       // cancels lasts at least as long as the extension asked for.
       if (entry.actorId !== SYSTEM_ACTOR || entry.notes === SYSTEM_NOTES.merged) return []
-      return toRequester(request, { kind: 'RequestCancelled', ...about, isExtension, reason: reasonOf(entry) }, sources)
+      return toRequester(request, { kind: 'RequestCancelled', ...about, isOver, reason: reasonOf(entry) }, sources)
   }
 }
 
