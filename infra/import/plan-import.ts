@@ -25,6 +25,8 @@ export type PlannedItem = {
 
 export type ImportPlan = {
   readonly items: readonly PlannedItem[]
+  /** One of the lines whose objects are as in the file. */
+  readonly unchanged: PlannedItem | undefined
   readonly invalidLines: readonly InvalidLine[]
   readonly counts: {
     readonly lines: number
@@ -75,6 +77,7 @@ export async function planImport(
   const counts = { lines: invalidLines.length + lines.length, created: 0, updated: 0, unchanged: 0 }
   const [changed, repeated]: [PlannedItem[], PlannedItem[]] = [[], []]
   const keptNames = new Set<string>()
+  const unchanged: FileObject[] = []
   const { lines: decidable, isKept } = keptPeople(lines, present)
   const decisions = decideLines(decidable, present)
   const takenNames = takenNamesOf(decisions)
@@ -88,16 +91,14 @@ export async function planImport(
       continue
     }
     const isUnchanged = decision.kind === 'unchanged'
-    if (!isUnchanged) {
+    if (isUnchanged) unchanged.push(object)
+    else {
       const isRename = decision.kind === 'updated' && decision.isNameFree
       changed.push({ ...upsertOf(object, decision.round), isRename })
     }
     // A rename takes references to the former name along, which mean the object that gets the name.
     const isSentLast = referredNames(object).some((name) => takenNames.has(name))
-    if (isSentLast) {
-      const { previousExternalId: _former, ...renamed } = object
-      repeated.push({ ...upsertOf(renamed, LAST_ROUND), from: object, isRepeated: !isUnchanged })
-    }
+    if (isSentLast) repeated.push({ ...unrenamed(object, LAST_ROUND), isRepeated: !isUnchanged })
     counts[isUnchanged && isSentLast ? 'updated' : decision.kind] += 1
   }
   const absent = [...present.values()].filter((object) => !keptNames.has(nameOf(object)))
@@ -107,7 +108,10 @@ export async function planImport(
   const withholdsDeletions = deletesMissing && hasUnnamed
   const deletions = deletesMissing && !hasUnnamed ? missing.map(deletionOf) : []
   const items = [...inOrder(changed), ...inOrder(repeated), ...inOrder(deletions).reverse()]
+  // A connector that supplements others can deliver nothing but identities.
+  const one = unchanged.find(({ objectType }) => objectType === 'identity') ?? unchanged[0]
   return {
+    unchanged: one && unrenamed(one, 0),
     items: withPeople(items, deletions.length === 0 ? [] : missing),
     invalidLines,
     counts: { ...counts, deleted: deletions.length, missing: missing.length, kept: absent.filter(isKept).length },
@@ -132,6 +136,12 @@ function upsertOf(object: FileObject, round: number): PlannedItem {
   const { objectType, externalId, previousExternalId, data } = object
   const names = { objectType, externalId, ...(previousExternalId !== undefined && { previousExternalId }) }
   return { item: { op: 'upsert', ...names, data }, from: object, round, isRepeated: false, isRename: false }
+}
+
+/** The upsert of an object that has its name already. */
+function unrenamed(object: FileObject, round: number): PlannedItem {
+  const { previousExternalId: _former, ...renamed } = object
+  return { ...upsertOf(renamed, round), from: object }
 }
 
 const LAST_ROUND = Number.POSITIVE_INFINITY

@@ -7,7 +7,7 @@ import type { FileEncoding } from './file-text.ts'
 import { type FileEntry, type FileFormat, filesToImport, type InvalidLine, readImportFile } from './import-file.ts'
 import type { ImportOptions } from './import-options.ts'
 import { type ImportPlan, planImport } from './plan-import.ts'
-import { byPosition, sendItems } from './send-items.ts'
+import { byPosition, sendPlan } from './send-items.ts'
 import type { Ask, Progress } from './terminal.ts'
 
 export type ImportContext = {
@@ -28,7 +28,7 @@ const WARNINGS_SHOWN_COUNT = 10
 
 /**
  * Updates the objects of the connector to match the files. Sends only differences, so that a repeated run continues an
- * interrupted one.
+ * interrupted one. Without differences, it sends one unchanged object.
  * @returns The exit code: 0 if all lines are imported, otherwise 1.
  * @throws CommandError if there is nothing to import, or if deletions are not confirmed
  */
@@ -52,9 +52,9 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   }
   await confirmDeletions(plan, present, options, around)
   const total = plan.items.length
-  const outcome = await sendItems(plan.items, space, (count) => progress.show('Sending', count, total))
+  const outcome = await sendPlan(plan, space, (count) => progress.show('Sending', count, total))
   progress.end()
-  const invalidLines = [...plan.invalidLines, ...outcome.invalidLines].sort(byPosition)
+  const invalidLines = [...plan.invalidLines, ...outcome.invalidLines, ...outcome.refusedUnchanged].sort(byPosition)
   printInvalidLines(invalidLines, say)
   printAttributes(invalidLines, say)
   printWarnings(outcome.warnings, say)
@@ -64,7 +64,8 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   const failedCount = invalidLines.length + outcome.failedDeletions.length
   const repeatedCount = plan.items.filter(({ isRepeated }) => isRepeated).length
   const writtenCount = total - repeatedCount - outcome.invalidLines.length - outcome.failedDeletions.length
-  say(`Done: ${writtenCount} written, ${plan.counts.unchanged} unchanged, ${failedCount} failed`)
+  const unchangedCount = plan.counts.unchanged - outcome.refusedUnchanged.length
+  say(`Done: ${writtenCount} written, ${unchangedCount} unchanged, ${failedCount} failed`)
   return failedCount > 0 ? 1 : 0
 }
 

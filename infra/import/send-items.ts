@@ -2,10 +2,12 @@ import { chunkWithin } from '../../shared/kernel/chunk.ts'
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import { type ConnectorSpace, nameOf } from './connector-space.ts'
 import type { FileObject, InvalidLine } from './import-file.ts'
-import type { PlannedItem } from './plan-import.ts'
+import type { ImportPlan, PlannedItem } from './plan-import.ts'
 import { formerNameOf, referredName, referredNames, unrenamedReason } from './plan-lines.ts'
 
 type SendOutcome = {
+  /** Whether the API accepted an item. */
+  readonly isDelivery: boolean
   /** Lines whose items the API refused, or that were not sent because it refused others. */
   readonly invalidLines: readonly InvalidLine[]
   /** Deletions that the API refused, with the reason. */
@@ -25,11 +27,27 @@ const BATCH_LIMIT_BYTES = 3_500_000
 const BATCHES_AT_ONCE_COUNT = 3
 
 /**
+ * Sends the items of a plan. When the API has accepted none, sends an object that is unchanged: without a delivery, the
+ * service reports the connector as late.
+ * @param onSent receives the number of items sent so far
+ */
+export async function sendPlan(
+  { items, unchanged }: Pick<ImportPlan, 'items' | 'unchanged'>,
+  space: ConnectorSpace,
+  onSent: (count: number) => void,
+): Promise<SendOutcome & { readonly refusedUnchanged: readonly InvalidLine[] }> {
+  const outcome = await sendItems(items, space, onSent)
+  if (outcome.isDelivery || unchanged === undefined) return { ...outcome, refusedUnchanged: [] }
+  const { invalidLines } = await sendItems([unchanged], space, () => undefined)
+  return { ...outcome, refusedUnchanged: invalidLines }
+}
+
+/**
  * Sends batches concurrently. Writes all upserts of one object type before those of the next, and renames of objects
  * before the upserts that take over their names.
  * @param onSent receives the number of items sent so far
  */
-export async function sendItems(
+async function sendItems(
   items: readonly PlannedItem[],
   space: ConnectorSpace,
   onSent: (count: number) => void,
@@ -96,8 +114,8 @@ export async function sendItems(
   }
   // Org units are sent before the people to whom they refer.
   const leadNowhere = warnings.filter(({ referredName: name }) => name === undefined || !writtenNames.has(name))
-  const deletedAlone = deletedWithoutNew(items, succeeded)
-  return { invalidLines, failedDeletions, deletedAlone, warnings: leadNowhere.sort(byPosition) }
+  const [isDelivery, deletedAlone] = [succeeded.size > 0, deletedWithoutNew(items, succeeded)]
+  return { isDelivery, invalidLines, failedDeletions, deletedAlone, warnings: leadNowhere.sort(byPosition) }
 }
 
 /** In the one batch that has both, a deletion takes place also when the API refuses the new record beside it. */

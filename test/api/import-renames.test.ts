@@ -1,37 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
-import type { ApiCall } from '../../infra/import/api-connection.ts'
-import { connectorSpace } from '../../infra/import/connector-space.ts'
-import { digestOfData } from '../../infra/import/plan-import.ts'
-import { runImport } from '../../infra/import/run-import.ts'
+import { describe, it } from 'node:test'
 import { coreDataServiceOfTests, newTenantWithHr, to, upsert } from '../support/api/core-data-service.ts'
+import { newFolder, runImportOf } from '../support/api/import-of-files.ts'
 
 const service = await coreDataServiceOfTests()
-type Hr = Awaited<ReturnType<typeof newTenantWithHr>>['hr']
-
-const folders: string[] = []
-after(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true })
-})
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'import-renames-'))
-  folders.push(folder)
-  return folder
-}
-
-/** Imports a folder and deletes what is missing. @returns the exit code */
-function runImportOf(hr: Hr, path: string, say: (line: string) => void = () => undefined): Promise<number> {
-  const call: ApiCall = async (method, path, body) => (await hr.send(method, path, body)).body
-  const space = connectorSpace(hr.id, call, digestOfData)
-  const connection = { apiUrl: '', token: undefined, credentials: undefined }
-  const flags = { encoding: 'utf-8', isDryRun: false, deletesMissing: true, isConfirmed: true } as const
-  const progress = { show: () => undefined, end: () => undefined }
-  return runImport({ path, connectorId: hr.id, ...flags, connection }, { space, progress, ask: undefined, say })
-}
 
 describe('An import that renames people', () => {
   it('keeps a person who gets the former name of another, with the references that mean them', async () => {
