@@ -6,6 +6,7 @@ import { nameOf, type SpaceItem, type SpaceObject } from './connector-space.ts'
 import type { FileEntry, FileObject, InvalidLine } from './import-file.ts'
 import { isInvalid } from './import-file.ts'
 import { keptPeople } from './kept-people.ts'
+import { withoutMadeRenames } from './made-renames.ts'
 import { decideLines, formerNameOf, type Line, referredNames, takenNamesOf } from './plan-lines.ts'
 import { withPeople } from './rekeyed-people.ts'
 
@@ -79,7 +80,7 @@ export async function planImport(
   const keptNames = new Set<string>()
   const unchanged: FileObject[] = []
   const { lines: decidable, isKept } = keptPeople(lines, present)
-  const decisions = decideLines(decidable, present)
+  const decisions = decideLines(withoutMadeRenames(decidable, present), present)
   const takenNames = takenNamesOf(decisions)
   for (const [{ object }, decision] of decisions) {
     keptNames.add(nameOf(object))

@@ -73,11 +73,7 @@ function decideInOrder(
   lines: readonly Line[],
   present: ReadonlyMap<string, SpaceObject>,
 ): ReadonlyMap<Line, LineDecision> {
-  const renames = new Map<string, Line>()
-  for (const line of lines) {
-    const former = formerNameOf(line.object)
-    if (former !== undefined && !renames.has(former)) renames.set(former, line)
-  }
+  const renames = renamesOf(lines)
   const decisions = new Map<Line, LineDecision>()
   for (const line of lines) {
     for (const member of chainOf(line, renames, decisions).reverse()) {
@@ -87,6 +83,16 @@ function decideInOrder(
     }
   }
   return decisions
+}
+
+/** The lines that rename objects, by the former names. */
+export function renamesOf(lines: readonly Line[]): ReadonlyMap<string, Line> {
+  const renames = new Map<string, Line>()
+  for (const line of lines) {
+    const former = formerNameOf(line.object)
+    if (former !== undefined && !renames.has(former)) renames.set(former, line)
+  }
+  return renames
 }
 
 /** The line, the one that renames the object of its name, and so on, as far as they are not decided. */

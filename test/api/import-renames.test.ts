@@ -42,6 +42,40 @@ describe('An import that renames people', () => {
     assert.equal(said.at(-1), 'Done: 0 written, 6 unchanged, 0 failed')
   })
 
+  it('changes people whose names were handed on, while the files still have their former names', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const folder = newFolder()
+    await hr.batch(upsert('identity', 'a', { displayName: 'Ada' }), upsert('identity', 'b', { displayName: 'Bo' }))
+    const people = async () => {
+      const listed: { id: string; externalId: string; displayName: string }[] = await tenant.all('identities')
+      return listed.map(({ id, externalId, displayName }) => [externalId, displayName, id]).sort()
+    }
+    const [[, , ada] = [], [, , bo] = []] = await people()
+    const said: string[] = []
+    const run = async (...lines: readonly string[]) => {
+      writeFileSync(join(folder, 'identities.csv'), ['externalId,previousExternalId,displayName', ...lines].join('\n'))
+      const code = await runImportOf(hr, folder, (line) => void said.push(line))
+      return [code, said.at(-1)]
+    }
+    assert.deepEqual(await run('b,a,Ada', 'c,b,Bo'), [0, 'Done: 2 written, 0 unchanged, 0 failed'])
+    assert.deepEqual(await run('b,a,Ada', 'c,b,Bo Two'), [0, 'Done: 1 written, 1 unchanged, 0 failed'])
+    assert.deepEqual(await run('b,a,Ada Two', 'c,b,Bo Three'), [0, 'Done: 2 written, 0 unchanged, 0 failed'])
+    assert.deepEqual(await run('a,,Al', 'b,a,Ada Two', 'c,b,Bo Three'), [0, 'Done: 1 written, 2 unchanged, 0 failed'])
+    assert.deepEqual(await run('a,,Al', 'b,a,Ada', 'c,b,Bo'), [0, 'Done: 2 written, 1 unchanged, 0 failed'])
+    const [first, ...others] = await people()
+    assert.deepEqual(
+      [first?.slice(0, 2), others],
+      [
+        ['a', 'Al'],
+        [
+          ['b', 'Ada', ada],
+          ['c', 'Bo', bo],
+        ],
+      ],
+    )
+    assert.deepEqual(await run('b,a,Ada', 'c,b,Bo Two'), [0, 'Done: 2 written, 1 unchanged, 0 failed'])
+  })
+
   it('keeps a person with their positions while the line of their new external id is invalid', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const folder = newFolder()

@@ -120,3 +120,13 @@ describe('A position whose line names the new external id of an object', () => {
     assert.deepEqual(sent, ['upsert identity now', 'upsert relationship job', 'upsert relationship work'])
   })
 })
+
+describe('A person whose former name another person has', () => {
+  it('does not keep that person from a change that the API accepts, when it refuses their own', async () => {
+    const lines = [identity('c', { previousExternalId: 'b' }), identity('b', { previousExternalId: 'a' })]
+    const stored = [storedIdentity('b'), storedIdentity('c')]
+    const { code, sent, said } = await imported(stored, lines, ({ externalId }) => externalId === 'c')
+    assert.deepEqual([code, sent], [1, ['upsert identity c', 'upsert identity b']])
+    assert.deepEqual(said.slice(-2), ['1: It is in use', 'Done: 1 written, 0 unchanged, 1 failed'])
+  })
+})
