@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
+import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { connectorObjectId, type ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import { type AccountFixture, gone, identity, openAccountFixture, position } from '../support/jobs/account-fixture.ts'
@@ -57,6 +58,28 @@ it('A vacant position is nobody: it is a member, and does not stop removals; one
   await fixture.write(hr, position('p3', 'three', { title, officeLocation: 'Here' }))
   await fixture.followed()
   assert.deepEqual(await inGroup(), [three])
+})
+
+it('A position whose person has expired is not held by another person who had that external id before', async () => {
+  const hr = await fixture.newSource()
+  const [ada = '', bo = ''] = users(4, 2)
+  const title = 'Nurse'
+  const collectionId = await fixture.criteria('Relationship', 'relationshipTitle', title)
+  const group = await fixture.linkedGroup(collectionId)
+  const dataOfAda = { nin: '1', directoryObjectId: ada }
+  await fixture.write(hr, identity('1', dataOfAda))
+  const renamed = { operation: 'upsert', objectType: 'identity', externalId: '2', data: dataOfAda } as const
+  await fixture.write(hr, { ...renamed, previousExternalId: '1' })
+  await fixture.write(hr, identity('1', { nin: '2', directoryObjectId: bo }))
+  await fixture.write(hr, gone('identity', '1'))
+  // The time passes for which the deleted identity is kept.
+  const names = { connectorId: hr.id, objectType: 'identity', externalId: '1' } as const
+  await fixture.container('connectorObjects').item(connectorObjectId(names, derivedId), TENANT).delete()
+  await fixture.write(hr, position('job', '1', { title }))
+  await fixture.followed()
+  assert.deepEqual([...(await fixture.membersOf(group))], [])
+  const preview = await previewLink(TENANT, { collectionId, groupId: group }, fixture.coldProcess().sync)
+  assert.deepEqual([preview.membersWithoutEntraAccount, preview.membersToAdd], [1, []])
 })
 
 it('A membership counts for the other positions of a person while the position that it names is vacant', async () => {

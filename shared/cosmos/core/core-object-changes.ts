@@ -3,6 +3,7 @@ import type { MergedCoreObject } from '../../domain/connectors/merged-core-objec
 import type { AccountChange, AccountChangeStore } from '../../domain/core/core-object-store.ts'
 import type { ChangeMark, CoreObjectChanges, ReadWrite } from '../../domain/tenant-index/core-object-changes.ts'
 import type { SnapshotObject } from '../../domain/tenant-index/rows/apply-objects.ts'
+import { derivedId } from '../derived-id.ts'
 import { countDocuments, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from '../documents.ts'
 
 /**
@@ -107,13 +108,14 @@ function changedObject(document: ChangedDocument): SnapshotObject {
 }
 
 /**
- * The rows of a position whose holder is not known yet name the identity that is expected, which does not exist. Those of
- * a vacancy name none.
+ * The rows of a position whose holder is not known yet name an identity that never exists, one for all positions of the
+ * missing person: the expected core object can be carried by another person. Those of a vacancy name none.
  */
 function withExpectedHolder({ attributes, objectType, unresolved }: ChangedDocument): SnapshotObject['attributes'] {
   if (unresolved === undefined || objectType !== 'relationship' || attributes.identity !== undefined) return attributes
   const holder = unresolved.find(({ attribute, isDeleted }) => attribute === 'identity' && !isDeleted)
-  return holder?.expectedId === undefined ? attributes : { ...attributes, identity: { objectId: holder.expectedId } }
+  if (holder?.expectedId === undefined) return attributes
+  return { ...attributes, identity: { objectId: derivedId('expected holder', holder.expectedId) } }
 }
 
 const CHANGED_SINCE = `SELECT c.id, c.objectType, c.accountChangedAtMs AS changedAtMs FROM c

@@ -7,6 +7,9 @@ export type UnresolvedReference = {
   readonly reference: string
   /** Set when the object was there and is deleted. */
   readonly isDeleted?: true
-  /** The core object that the missing one will have, unless it joins another. Of an `identity` only. */
+  /**
+   * The core object that the missing one will have, unless it joins another. Another person can carry it at present, who
+   * had the external id before. Of an `identity` only.
+   */
   readonly expectedId?: string
 }

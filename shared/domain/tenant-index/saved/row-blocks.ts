@@ -9,8 +9,11 @@ import type { RowSnapshot } from '../rows/row-snapshot.ts'
 import type { SavedOrder } from './saved-order.ts'
 import { UnusableRows } from './saved-rows.ts'
 
-/** The version of the format. Instances read no rows of another version. */
-export const ROW_BLOCKS_FORMAT = 1
+/**
+ * The version of the format and of how rows are made of core objects. Instances read no rows of another version. In
+ * version 1, positions of unknown people could name another person.
+ */
+export const ROW_BLOCKS_FORMAT = 2
 
 /** Ids in a block, and values of all columns together: a block takes a few milliseconds to write or to parse. */
 const IDS_PER_BLOCK_COUNT = 4096
