@@ -161,6 +161,17 @@ describe('An object that is renamed', () => {
     assert.deepEqual([refused.status, refused.errors[0].code], [400, 'ReferenceCycle'])
   })
 
+  it('cannot become the ancestor of a unit above it that names its former name in the same batch', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    await hr.batch(upsert('orgUnit', 'a', {}), upsert('orgUnit', 'c', {}))
+    const [first, second] = await hr.batch(
+      renamed('orgUnit', 'a', 'b', { parent: to('c') }),
+      upsert('orgUnit', 'c', { parent: to('a') }),
+    )
+    assert.deepEqual([first.status, second.status, second.errors?.[0].code], [200, 400, 'ReferenceCycle'])
+    assert.equal((await tenant.byExternalId('orgunits', 'c')).parent, undefined)
+  })
+
   it('can be one of a full batch', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const numbers = Array.from({ length: 1000 }, (_, index) => index)

@@ -170,9 +170,11 @@ function* decideAll(
     yield
     const refusal = refusals.get(write)
     const decision = refusal === undefined ? decideWrite(write, context) : withoutWrites(refused(refusal))
-    for (const { object } of decision.writes) {
+    for (const { object, formerName } of decision.writes) {
       if (object.objectType !== 'orgUnit') continue
       context.parents.set(object.id, parentOfLive(object))
+      // References to the former name lead to the unit.
+      if (formerName !== undefined) context.parents.set(formerName.object.id, object.id)
     }
     decisions.set(write, decision)
   }
