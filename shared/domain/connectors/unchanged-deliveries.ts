@@ -35,7 +35,12 @@ export class UnchangedDeliveries {
     if (recordedAtMs !== undefined && nowMs() - recordedAtMs < RECORDED_AGAIN_AFTER_MS) return
     // Before the write, so that concurrent deliveries write once.
     this.#recordedAtMs.set(key, nowMs())
-    await objects.recordDelivery(tenantId, connectorId)
+    try {
+      await objects.recordDelivery(tenantId, connectorId)
+    } catch (error) {
+      this.#recordedAtMs.delete(key)
+      throw error
+    }
   }
 }
 
