@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Container, JSONObject, OperationInput } from '@azure/cosmos'
-import { chunk, chunksWithin } from '../kernel/chunk.ts'
+import { chunksWithin } from '../kernel/chunk.ts'
 import {
   isWriteConflict,
   OPERATIONS_PER_BATCH_COUNT,
@@ -94,17 +94,19 @@ function throwUnlessConflict({ status, index }: TransactionFailure): void {
   if (!isWriteConflict(status)) throw new Error(`Operation ${index} of a transaction failed: ${status}`)
 }
 
-/** A companion is small, and there are few: a transaction of writes that may have some has half as many writes. */
+/** Companions are small, and there are few: only their number counts. */
 function* inTransactions<Write extends VersionedWrite>(
   writes: Iterable<Write>,
   atMostCount: number,
 ): Generator<Write[]> {
   const limits = { atMostCount, atMostBytes: TRANSACTION_LIMIT_BYTES }
   for (const batch of chunksWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))) {
-    if (batch.length + batch.filter(({ companion }) => companion).length <= atMostCount) yield batch
-    else yield* chunk(batch, Math.floor(atMostCount / 2))
+    yield* chunksWithin(batch, { atMostCount, atMostBytes: atMostCount }, operationCount)
   }
 }
+
+const operationCount = ({ companion }: VersionedWrite): number =>
+  companion === undefined ? 1 : 1 + operationCount(companion)
 
 const operationsOf = ({ document, version, companion }: VersionedWrite): OperationInput[] => [
   writeOf(document, version),

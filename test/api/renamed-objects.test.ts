@@ -149,6 +149,46 @@ describe('An object that is renamed', () => {
     assert.notEqual(await holder(), bo)
   })
 
+  it('is found by references to its first name also after another object has got a later one', async () => {
+    const { tenant, hr, id, stored } = await school()
+    const [ada, unit] = [await id('identities', 'ada'), await id('orgunits', 'school')]
+    for (const [from, name] of [1, 2, 3, 4].map((number) => [number - 1 || '', number])) {
+      await hr.batch(
+        renamed('identity', `ada ${from}`.trim(), `ada ${name}`, { nin: '1' }),
+        renamed('orgUnit', `school ${from}`.trim(), `school ${name}`, {}),
+      )
+    }
+    const taken = [1, 2, 3].flatMap((number) => [
+      upsert('identity', `ada ${number}`, { nin: `of ${number}` }),
+      upsert('orgUnit', `school ${number}`, {}),
+    ])
+    const results = await hr.batch(...taken)
+    assert.ok(results.every(({ status }) => status === 201))
+    await hr.batch(
+      upsert('relationship', 'late', { identity: to('ada'), orgUnit: to('school') }),
+      upsert('orgUnit', 'late', { parent: to('school') }),
+    )
+    const late = await tenant.byExternalId('relationships', 'late')
+    assert.deepEqual([late.identity, late.orgUnit], [{ objectId: ada }, { objectId: unit }])
+    assert.deepEqual((await tenant.byExternalId('orgunits', 'late')).parent, { objectId: unit })
+    // The circle is found through the first name.
+    const [refused] = await hr.batch(upsert('orgUnit', 'school 4', { parent: to('late') }))
+    assert.deepEqual([refused.status, refused.errors[0].code], [400, 'ReferenceCycle'])
+    assert.equal((await stored('identity', 'ada%204')).externalId, 'ada 4')
+  })
+
+  it('can take a name that it had before, and leads its other names there', async () => {
+    const { tenant, hr, id } = await school()
+    const ada = await id('identities', 'ada')
+    await hr.batch(renamed('identity', 'ada', 'ada 2', { nin: '1' }))
+    await hr.batch(renamed('identity', 'ada 2', 'ada', { nin: '1' }))
+    await hr.batch(renamed('identity', 'ada', 'ada 3', { nin: '1' }))
+    const [taken] = await hr.batch(upsert('identity', 'ada', { nin: '5' }))
+    assert.equal(taken.status, 201)
+    await hr.batch(upsert('relationship', 'late', { identity: to('ada 2') }))
+    assert.deepEqual((await tenant.byExternalId('relationships', 'late')).identity, { objectId: ada })
+  })
+
   it('cannot become its own ancestor by either name', async () => {
     const { hr } = await school()
     const parents = [to('class'), to('school'), to('school 2')]

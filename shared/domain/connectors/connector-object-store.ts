@@ -31,9 +31,16 @@ export type JoiningIdentity = Pick<ConnectorObject, 'id' | 'connectorId' | 'core
 export type ConnectorObjectWrite = {
   readonly object: ConnectorObject
   readonly version: string | undefined
-  readonly formerName?: { readonly object: ConnectorObject; readonly version: string }
+  readonly formerName?: FormerNameWrite
   readonly liveDifference?: number
   readonly keptS?: number
+}
+
+/** What an object leaves under its former name, and under the one before that. */
+export type FormerNameWrite = {
+  readonly object: ConnectorObject
+  readonly version: string
+  readonly formerName?: FormerNameWrite
 }
 
 /** The connector space to write to. */

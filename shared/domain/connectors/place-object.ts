@@ -1,6 +1,7 @@
 import { refusalEntry } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { type ConnectorObject, keptForS, type MovedIdentity, ownCoreObjectId } from './connector-object.ts'
+import { earlierNamesTo } from './earlier-names.ts'
 import {
   inCoreObject,
   movedIdentities,
@@ -25,7 +26,7 @@ export type FormerName = {
 
 /**
  * Gives an object another name, with its core object. The former name becomes free, and gets another core object, in
- * the same transaction. References to the former name lead to the object until they are rewritten.
+ * the same transaction. References to any of its former names lead to the object until they are rewritten.
  */
 export function renaming(
   object: Omit<ConnectorObject, 'coreObjectId'>,
@@ -38,13 +39,15 @@ export function renaming(
   const [own, ...others] = decision.writes
   if (own === undefined) return decision
   const { connectorId, objectType, externalId } = before
+  const earlier = earlierNamesTo(object.id, before, context.earlierNames)
   const free: ConnectorObject = {
     ...{ id: formerId, connectorId, objectType, externalId, data: {}, references: {} },
     ...{ coreObjectId: context.newId(), deletedAtMs: context.nowMs, renamedTo: object.id },
   }
+  const formerName = { object: free, version: former.version, ...(earlier && { formerName: earlier }) }
   return {
     ...decision,
-    writes: [{ object: own.object, version, formerName: { object: free, version: former.version } }, ...others],
+    writes: [{ object: own.object, version, formerName }, ...others],
     // Objects that already refer to the new name.
     retargeted: [...decision.retargeted, object],
     renamed: { objectType, externalId: object.externalId, formerId },

@@ -6,6 +6,7 @@ import { type ConnectorObject, connectorObjectId, type DeriveId, ownCoreObjectId
 import type { ConnectorObjectWrite } from './connector-object-store.ts'
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import { decideWrite } from './decide-writes.ts'
+import { readEarlierNames } from './earlier-names.ts'
 import { withMoved } from './former-core-objects.ts'
 import { IdentityResolver } from './identity-resolver.ts'
 import { joinKeyValues } from './join-keys.ts'
@@ -192,6 +193,7 @@ async function readContext(
   const formerIds = writes.flatMap((write) => formerIdOf(write, connectorId, deps.deriveId) ?? [])
   // An unchanged or missing object is not written, so no version exposes a stale read. What is read next is as current.
   const found = await deps.objects.ofIds(tenantId, [...ids, ...formerIds])
+  const earlierNames = await readEarlierNames(tenantId, found, formerIds, deps.objects)
   const parents = await readAncestors(tenantId, connectorId, writes, deps)
   const stored = new Map(found.map((object) => [object.value.id, object]))
   // With a single connector, no identities can join. One that appears or goes can be a person under a new external id.
@@ -212,6 +214,7 @@ async function readContext(
     connectorId,
     rules,
     stored,
+    earlierNames,
     identityResolver: canJoin
       ? new IdentityResolver(identities, { rules, arrivals, newId: deps.newId, ownCoreObjectId: ownCoreId })
       : undefined,

@@ -26,6 +26,8 @@ export type WriteContext = {
   readonly rules: ConnectorRules
   /** The stored objects that the items name, by id. */
   readonly stored: ReadonlyMap<string, Versioned<ConnectorObject>>
+  /** What is left under names that renamed objects of the items had before their former names, by id. */
+  readonly earlierNames: ReadonlyMap<string, Versioned<ConnectorObject>>
   /** Resolves the identities connected to those of the items; undefined when the tenant has no other connector. */
   readonly identityResolver: IdentityResolver | undefined
   /** Returns the stored version of such an identity or of an item's object; undefined for a new object. */
