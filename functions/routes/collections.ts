@@ -176,7 +176,7 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       'found. When the data of the tenant is not in memory, the response waits until it is loaded.\n\n' +
       'Where the object stands in linked groups is what the directory says now, asked once for all groups. It can lag ' +
       'behind its writes by some minutes. `since` and `cause` are those of the newest entry of the history that added a ' +
-      'member.\n\n' +
+      'member, of several memberships by request the one of `request`.\n\n' +
       'A page has at most 20 rows, and fewer where the response would exceed 2 MB; `rowCount` is the number of all rows. ' +
       'Of a list in `actual` or `compared` the first 100 entries are returned, and of a text the first 500 characters, ' +
       'with `…` behind them when there are more.',

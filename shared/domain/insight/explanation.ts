@@ -45,11 +45,13 @@ export const Explanation = Closed({
   ),
   request: Described(
     Nullable(MembershipRequestDto),
-    'The request that makes the object a member, or else the one that waits; null in a criteria collection.',
+    'The request that makes the object a member, or else the one that waits; of several, the one that ends last. Null in a ' +
+      'criteria collection.',
   ),
   since: Described(
     Nullable(Timestamp),
-    'When a member was last added, as far as the history of members is kept; null for an object that is no member.',
+    'When a member was last added, in a collection of relationships by request for the position of `request`, as far as ' +
+      'the history of members is kept; null for an object that is no member.',
   ),
   cause: Described(
     Nullable(OneOf(MEMBER_CHANGE_CAUSES)),

@@ -13,6 +13,7 @@ import { collectionsReferredTo } from '../criteria/condition.ts'
 import { objectEvaluationTask } from '../criteria/evaluate.ts'
 import { type ExplainedGroup, explainTask } from '../criteria/explain.ts'
 import { withCurrentApproverCounts } from '../membership-requests/approvers.ts'
+import { lastToEnd } from '../membership-requests/ends.ts'
 import type { MembershipRequest } from '../membership-requests/membership-request.ts'
 import { approverSources, type RequestDependencies } from '../membership-requests/request-dependencies.ts'
 import { toMembershipRequestDto } from '../membership-requests/request-names.ts'
@@ -38,7 +39,7 @@ export type Subject = { readonly objectType: ObjectType; readonly objectId: stri
 export type Verdict = Pick<Explanation, 'isMember' | 'satisfies' | 'evaluatedAt' | 'rowCount' | 'rows' | 'request'> & {
   /** Ids under which the history of the collection names the object. */
   readonly memberIds: readonly string[]
-  /** Positions that the memberships of the object are for. Undefined: any. */
+  /** Positions that the decisive membership is for. Undefined: any. */
   readonly relationshipIds?: readonly (string | null)[]
   readonly membershipVersion: number
 }
@@ -132,7 +133,10 @@ function idAt({ tables }: RowSnapshot, objectType: ObjectType, row: Row): string
   return tables[objectType].isLive(slot) ? tables[objectType].ids.idOf(slot) : null
 }
 
-/** The verdict of requests to join. A position is a member by a membership of its holder for this position or for none. */
+/**
+ * The verdict of requests to join. A position is a member by a membership of its holder for this position or for none. Of
+ * several memberships the last to end decides: the object is a member until then.
+ */
 export async function joinableVerdict(
   collection: Collection,
   { objectType, objectId }: Subject,
@@ -146,12 +150,12 @@ export async function joinableVerdict(
   const isPerson = identityId !== undefined && objectType !== 'orgUnit'
   const live = isPerson ? await deps.requests.liveIn(tenantId, id, [identityId]) : []
   const requests = live.map(({ value }) => value).filter(isOf)
-  const decisive = requests.find(({ status }) => status === 'Joined') ?? requests[0]
+  const decisive = lastToEnd(requests.filter(({ status }) => status === 'Joined')) ?? lastToEnd(requests)
   const orgChart = new OrgChart(rows, deps.nowMs())
   const shown = decisive === undefined ? [] : [decisive]
   const [request] = await withCurrentApproverCounts(shown, [collection], tenantId, approverSources(orgChart, deps))
   // The position that an Identity collection records can become null during a membership.
-  const isByPosition = objectType === 'relationship' && collection.objectType === 'Relationship'
+  const isByPosition = request !== undefined && collection.objectType === 'Relationship'
   return {
     isMember: request?.status === 'Joined',
     satisfies: null,
@@ -160,7 +164,7 @@ export async function joinableVerdict(
     rows: [],
     request: request === undefined ? null : toMembershipRequestDto(request, collection, orgChart),
     memberIds: isPerson ? [identityId] : [],
-    ...(isByPosition && { relationshipIds: [null, objectId] }),
+    ...(isByPosition && { relationshipIds: [request.relationshipId] }),
     membershipVersion: (await deps.joined.versions(tenantId, [id])).get(id) ?? 0,
   }
 }

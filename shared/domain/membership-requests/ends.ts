@@ -82,6 +82,15 @@ export function laterEnd(left: string | undefined, right: string | undefined): s
   return Date.parse(right) > Date.parse(left) ? right : left
 }
 
+/** Of several requests the one with the latest end; of equal ones, the one that was created first. */
+export function lastToEnd(requests: readonly MembershipRequest[]): MembershipRequest | undefined {
+  const key = ({ createdAt, id }: MembershipRequest) => `${createdAt} ${id}`
+  const oldestFirst = requests.toSorted((left, right) => (key(left) < key(right) ? -1 : 1))
+  return oldestFirst.reduce<MembershipRequest | undefined>((last, request) => {
+    return last === undefined || laterEnd(last.endsAt, request.endsAt) !== last.endsAt ? request : last
+  }, undefined)
+}
+
 /** Whether the service ends the request now. */
 export function isOverdue(request: Ending, nowMs: number): boolean {
   const dueMs = dueAtMs(request)

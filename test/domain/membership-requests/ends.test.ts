@@ -7,6 +7,7 @@ import {
   futureEndMs,
   grantedEnd,
   isOverdue,
+  lastToEnd,
   laterEnd,
 } from '../../../shared/domain/membership-requests/ends.ts'
 import { Refusal } from '../../../shared/kernel/refusals.ts'
@@ -127,6 +128,33 @@ describe('The later of two ends', () => {
     const [first, second] = ['2030-01-05T01:00:00+00:00', '2030-01-05T02:00:00+02:00']
     assert.deepEqual([laterEnd(first, second), laterEnd(second, first)], [first, first])
     assert.equal(laterEnd('2030-01-05T01:00:00Z', '2030-01-05T01:00:00+00:00'), '2030-01-05T01:00:00Z')
+  })
+})
+
+describe('The last of several requests to end', () => {
+  const [early, late] = [at('01-05'), at('01-06')]
+  const found = (...requests: Parameters<typeof requestIn>[1][]) =>
+    lastToEnd(requests.map((changes) => requestIn('Joined', changes)))?.id
+
+  it('is the one without an end, or else the one with the latest', () => {
+    assert.equal(found({ id: 'a', endsAt: early }, { id: 'b' }, { id: 'c', endsAt: late }), 'b')
+    assert.equal(found({ id: 'a', endsAt: early }, { id: 'b', endsAt: late }), 'b')
+    assert.equal(found({ id: 'a', endsAt: late }, { id: 'b', endsAt: early }), 'a')
+    assert.equal(found(), undefined)
+  })
+
+  it('is the oldest of those that end at the same time, or else the one with the first id', () => {
+    for (const end of [{}, { endsAt: late }]) {
+      const [old, young] = [
+        { id: 'b', createdAt: at('01-01'), ...end },
+        { id: 'a', createdAt: at('01-02'), ...end },
+      ]
+      assert.deepEqual([found(old, young), found(young, old)], ['b', 'b'])
+      assert.deepEqual(
+        [found({ id: 'a', ...end }, { id: 'b', ...end }), found({ id: 'b', ...end }, { id: 'a', ...end })],
+        ['a', 'a'],
+      )
+    }
   })
 })
 
