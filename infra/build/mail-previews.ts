@@ -9,6 +9,7 @@ import type { Language } from '../../shared/kernel/mail-language.ts'
 const FOLDER = join(import.meta.dirname, '../../.local/mail-previews')
 
 const ENDS_AT_MS = Date.parse('2030-06-12T22:00:00Z')
+const STAYS_UNTIL_MS = Date.parse('2030-06-26T22:00:00Z')
 const REQUEST = { collectionName: 'First aiders', requesterName: 'Ola Nordmann', path: '/inbox/1/2' }
 const LINK = { collectionName: 'All nurses', groupName: 'Nurses (synchronized)', path: '/links/1' }
 const OWN = { collectionName: 'First aiders', path: '/me' }
@@ -23,7 +24,8 @@ const ITEMS: readonly MailItem[] = [
   { kind: 'RequestRejected', ...OWN, isExtension: true, isOver: true },
   { kind: 'RequestCancelled', ...OWN, isExtension: true, isOver: false, reason: 'NotDecided' },
   { kind: 'RequestCancelled', ...OWN, isExtension: false, isOver: false, reason: 'HandedOver' },
-  { kind: 'MembershipEnding', ...OWN, endsAtMs: ENDS_AT_MS },
+  { kind: 'MembershipEnding', ...OWN, endsAtMs: ENDS_AT_MS, staysUntilMs: null },
+  { kind: 'MembershipEnding', ...OWN, endsAtMs: ENDS_AT_MS, staysUntilMs: STAYS_UNTIL_MS },
   { kind: 'LinkFailed', ...LINK },
   { kind: 'LinkPaused', ...LINK },
   { kind: 'RemovalsHeld', ...LINK },

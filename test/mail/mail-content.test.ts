@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CATALOGUES } from '../../shared/domain/mail/catalogues.ts'
-import type { MailItem } from '../../shared/domain/mail/mail-item.ts'
+import type { ItemOf, MailItem } from '../../shared/domain/mail/mail-item.ts'
 import { type MailReader, renderMail } from '../../shared/domain/mail/render-mail.ts'
 import type { Language } from '../../shared/kernel/mail-language.ts'
 
@@ -10,7 +10,14 @@ const PERSON: MailReader = { language: 'en', timeZone: 'Europe/Oslo', consoleUrl
 const OPERATOR: MailReader = { ...PERSON, isOperator: true }
 const ENDS_AT_MS = Date.parse('2030-06-12T22:00:00Z')
 const GRANTED = { kind: 'RequestGranted', collectionName: 'Choir', path: '/me', isExtension: false } as const
-const ENDING: MailItem = { kind: 'MembershipEnding', collectionName: 'Choir', path: '/me', endsAtMs: ENDS_AT_MS }
+const STAYS_UNTIL_MS = Date.parse('2030-06-26T22:00:00Z')
+const ENDING: ItemOf<'MembershipEnding'> = {
+  kind: 'MembershipEnding',
+  collectionName: 'Choir',
+  path: '/me',
+  endsAtMs: ENDS_AT_MS,
+  staysUntilMs: null,
+}
 const LATE = (connectorName: string): MailItem => ({ kind: 'ConnectorLate', connectorName, path: '/connectors/1' })
 
 describe('A mail', () => {
@@ -135,6 +142,38 @@ describe('A mail about an extension that is not granted', () => {
       }
     })
   }
+})
+
+describe('The mail about the end of a membership', () => {
+  const paragraphs = (item: MailItem, language: Language) =>
+    renderMail([item], { ...PERSON, language })
+      .text.split('\n\n')
+      .slice(0, 2)
+
+  it('says that the member can ask for a later end', () => {
+    assert.deepEqual(paragraphs(ENDING, 'en'), [
+      'Your membership of Choir ends on 13 June 2030 at 00:00.',
+      'If you still need it, ask for a later end before then.',
+    ])
+    assert.deepEqual(paragraphs(ENDING, 'no'), [
+      'Medlemskapet ditt i Choir slutter 13. juni 2030 kl. 00:00.',
+      'Hvis du fortsatt trenger det, kan du be om en senere sluttdato før den tid.',
+    ])
+  })
+
+  it('says how long the member stays while a later end waits for a decision, and does not ask for a request', () => {
+    const waiting = { ...ENDING, staysUntilMs: STAYS_UNTIL_MS }
+    assert.deepEqual(paragraphs(waiting, 'en'), [
+      'Your membership of Choir ends on 13 June 2030 at 00:00.',
+      'A request for a later end waits for a decision. Without a decision by then, the membership stays, until ' +
+        '27 June 2030 at 00:00 at the latest.',
+    ])
+    assert.deepEqual(paragraphs(waiting, 'no'), [
+      'Medlemskapet ditt i Choir slutter 13. juni 2030 kl. 00:00.',
+      'En forespørsel om en senere sluttdato venter på en avgjørelse. Er den ikke avgjort innen den tid, fortsetter ' +
+        'medlemskapet, men ikke lenger enn til 27. juni 2030 kl. 00:00.',
+    ])
+  })
 })
 
 describe('A name in a mail', () => {

@@ -80,6 +80,11 @@ async function lettersOf(given: Given) {
   return { letters, told, isLater }
 }
 
+const EXTENSION = {
+  ...{ endsAt: '2031-01-01T00:00:00.000+00:00', requestedBy: 'ola', requestedAt: WAITS },
+  ...{ currentGate: { order: 1, type: 'Identity' as const, approverCount: 2 }, approvals: [], policyVersion: 1 },
+}
+
 describe('A request that waits at a gate is told', () => {
   const item = {
     ...{ kind: 'RequestWaiting', collectionName: 'Choir', requesterName: 'Ola', isExtension: false, onBehalfOf: null },
@@ -116,11 +121,7 @@ describe('A request that waits at a gate is told', () => {
   })
 
   it('as an extension of a membership', async () => {
-    const extension = {
-      ...{ endsAt: '2031-01-01T00:00:00.000+00:00', requestedBy: 'ola', requestedAt: WAITS },
-      ...{ currentGate: { order: 1, type: 'Identity' as const, approverCount: 2 }, approvals: [], policyVersion: 1 },
-    }
-    const request = waiting({ status: 'Joined', currentGate: null, extension })
+    const request = waiting({ status: 'Joined', currentGate: null, extension: EXTENSION })
     const { letters } = await lettersOf({ type: 'request.waiting', request })
     assert.deepEqual(letters[0]?.item, { ...item, isExtension: true })
   })
@@ -185,7 +186,18 @@ describe('The near end of a membership is told', () => {
   it('to the member, with the end', async () => {
     const { letters } = await lettersOf({ type: 'request.ending', time: LATER, request: member() })
     const item = { kind: 'MembershipEnding', collectionName: 'Choir', endsAtMs: Date.parse(END), path: '/me' }
-    assert.deepEqual(letters, [{ to: { kind: 'person', identityId: 'ola' }, item }])
+    assert.deepEqual(letters, [{ to: { kind: 'person', identityId: 'ola' }, item: { ...item, staysUntilMs: null } }])
+  })
+
+  it('with the time until which the membership stays while a later end waits for a decision', async () => {
+    const until = async (endsAt: string) => {
+      const request = member({ extension: { ...EXTENSION, endsAt } })
+      const { letters } = await lettersOf({ type: 'request.ending', time: LATER, request })
+      return letters.map(({ item }) => [item.kind, (item as { staysUntilMs?: number | null }).staysUntilMs])
+    }
+    assert.deepEqual(await until(EXTENSION.endsAt), [['MembershipEnding', Date.parse('2030-01-19T00:00:00Z')]])
+    const sooner = '2030-01-08T00:00:00.000+00:00'
+    assert.deepEqual(await until(sooner), [['MembershipEnding', Date.parse(sooner)]])
   })
 
   it('not when it was put off, has passed, or the membership has ended', async () => {

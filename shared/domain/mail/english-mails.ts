@@ -72,9 +72,12 @@ export const englishMails: MailTexts = {
     },
     MembershipEnding: {
       subject: ({ collectionName }) => `Your membership of ${collectionName} ends soon`,
-      paragraphs: ({ collectionName, endsAtMs }, time) => [
+      paragraphs: ({ collectionName, endsAtMs, staysUntilMs }, time) => [
         `Your membership of ${collectionName} ends on ${time(endsAtMs)}.`,
-        'If you still need it, ask for a later end before then.',
+        staysUntilMs === null
+          ? 'If you still need it, ask for a later end before then.'
+          : 'A request for a later end waits for a decision. Without a decision by then, the membership stays, until ' +
+            `${time(staysUntilMs)} at the latest.`,
       ],
       action: 'See your memberships',
     },

@@ -27,7 +27,12 @@ type Facts = {
   readonly RequestGranted: OfRequest & { readonly endsAtMs: number | null }
   readonly RequestRejected: NotGranted
   readonly RequestCancelled: NotGranted & { readonly reason: CancellationReason }
-  readonly MembershipEnding: { readonly collectionName: string; readonly endsAtMs: number }
+  readonly MembershipEnding: {
+    readonly collectionName: string
+    readonly endsAtMs: number
+    /** Until when the membership stays without a decision while a later end waits for one; null when none waits. */
+    readonly staysUntilMs: number | null
+  }
   readonly LinkFailed: OfLink
   readonly LinkPaused: OfLink
   readonly RemovalsHeld: OfLink

@@ -72,9 +72,12 @@ export const norwegianMails: MailTexts = {
     },
     MembershipEnding: {
       subject: ({ collectionName }) => `Medlemskapet ditt i ${collectionName} slutter snart`,
-      paragraphs: ({ collectionName, endsAtMs }, time) => [
+      paragraphs: ({ collectionName, endsAtMs, staysUntilMs }, time) => [
         `Medlemskapet ditt i ${collectionName} slutter ${time(endsAtMs)}.`,
-        'Hvis du fortsatt trenger det, kan du be om en senere sluttdato før den tid.',
+        staysUntilMs === null
+          ? 'Hvis du fortsatt trenger det, kan du be om en senere sluttdato før den tid.'
+          : 'En forespørsel om en senere sluttdato venter på en avgjørelse. Er den ikke avgjort innen den tid, fortsetter ' +
+            `medlemskapet, men ikke lenger enn til ${time(staysUntilMs)}.`,
       ],
       action: 'Se medlemskapene dine',
     },

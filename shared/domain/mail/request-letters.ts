@@ -2,6 +2,7 @@ import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { StoredEvent } from '../events/event-types.ts'
 import { type ApproverSources, approversAt } from '../membership-requests/approvers.ts'
+import { dueAtMs } from '../membership-requests/ends.ts'
 import { gateOf, waitingPart, waitingSinceMs } from '../membership-requests/extension.ts'
 import { policyOf } from '../membership-requests/join-policy.ts'
 import {
@@ -91,14 +92,15 @@ async function approverLetters(
 const OWN_PATH = '/me'
 
 function endingLetters({ event, request, collection, sources }: Case): Letter[] {
-  const { status, endsAt, endingTold } = request
+  const { status, endsAt, endingTold, extension } = request
   if (status !== 'Joined' || endsAt === undefined || endsAt !== endingTold?.endsAt) return []
   // Of an earlier end, which was put off: a mail that is sent twice must not change, and the present end has its own event.
   if (event.time !== endingTold.at) return []
   const endsAtMs = Date.parse(endsAt)
   if (endsAtMs <= sources.nowMs) return []
-  const item = { kind: 'MembershipEnding', collectionName: collection.name, endsAtMs, path: OWN_PATH } as const
-  return toRequester(request, item, sources)
+  const staysUntilMs = extension === undefined ? null : (dueAtMs(request) ?? null)
+  const about = { collectionName: collection.name, path: OWN_PATH }
+  return toRequester(request, { kind: 'MembershipEnding', ...about, endsAtMs, staysUntilMs }, sources)
 }
 
 const STATUSES: Readonly<Record<string, RequestStatus>> = {
