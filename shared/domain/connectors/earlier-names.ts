@@ -1,3 +1,4 @@
+import { chunk } from '../../kernel/chunk.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorObjectStore, FormerNameWrite } from './connector-object-store.ts'
@@ -6,6 +7,7 @@ type StoredNames = ReadonlyMap<string, Versioned<ConnectorObject>>
 
 /** Names that follow a renaming, the latest ones. They are written in one transaction with the object. */
 const MAX_FOLLOWING_COUNT = 20
+const IDS_PER_READ_COUNT = 1000
 
 /**
  * Reads what is left under the names that objects had before the ones that they lose now.
@@ -24,8 +26,11 @@ export async function readEarlierNames(
   const ids = new Set(
     found.flatMap(({ value }) => (renamed.has(value.id) ? (value.formerIds ?? []).slice(-MAX_FOLLOWING_COUNT) : [])),
   ).difference(named)
-  const names = ids.size === 0 ? [] : await objects.ofIds(tenantId, [...ids])
-  return new Map(names.map((name) => [name.value.id, name]))
+  const names = new Map<string, Versioned<ConnectorObject>>()
+  for (const some of chunk([...ids], IDS_PER_READ_COUNT)) {
+    for (const name of await objects.ofIds(tenantId, some)) names.set(name.value.id, name)
+  }
+  return names
 }
 
 /**

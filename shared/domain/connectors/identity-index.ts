@@ -1,6 +1,6 @@
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { areOtherPeople, isKeyOfOnePerson, joinKeysInOrder, rekeyingKeysOf, type WithKeys } from './join-keys.ts'
+import { areOtherPeople, isKeyOfOnePerson, joinKeysInOrder, rekeyingKeysOf } from './join-keys.ts'
 
 /** An identity being written, possibly without a core object yet. */
 export type WrittenIdentity = Omit<ConnectorObject, 'coreObjectId'>
@@ -57,18 +57,14 @@ export class IdentityIndex {
 
   /**
    * The live identity of the same connector with the keys of one that is deleted or new, when there is exactly one. Those
-   * that certainly are other people do not count, nor does a key after one that a replacement has.
-   * @param replacements Identities of the connector that are created later.
+   * that certainly are other people do not count.
+   * @param keys Join keys as texts that count, in order. Default: all that the identity has.
    */
-  onlyLiveLike(identity: Identity, replacements: readonly WithKeys[] = []): Identity | undefined {
-    const keys = rekeyingKeysOf(identity, this.#rules)
-    const theirs = new Set(
-      replacements
-        .filter((replacement) => !areOtherPeople(replacement, identity))
-        .flatMap((replacement) => rekeyingKeysOf(replacement, this.#rules)),
-    )
-    const first = keys.findIndex((key) => theirs.has(key))
-    const live = this.#sameKey(identity, first < 0 ? keys : keys.slice(0, first + 1))
+  onlyLiveLike(
+    identity: Identity,
+    keys: readonly string[] = rekeyingKeysOf(identity, this.#rules),
+  ): Identity | undefined {
+    const live = this.#sameKey(identity, keys)
     return live.length === 1 ? live[0] : undefined
   }
 

@@ -1,3 +1,4 @@
+import { Arrivals } from './arrivals.ts'
 import { Carriers } from './carriers.ts'
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
@@ -45,12 +46,14 @@ export class IdentityResolver {
   readonly #carriers: Carriers
   readonly #ownCoreObjects: OwnCoreObjects
   readonly #replaced: ReplacedIdentities
+  readonly #arrivals: Arrivals
 
   constructor(identities: Iterable<ConnectorObject>, deps: IdentityResolverDependencies) {
     this.#deps = deps
     this.#index = new IdentityIndex(deps.rules)
     this.#carriers = new Carriers(this.#index, deps.rules)
     this.#replaced = new ReplacedIdentities(this.#index, this.#carriers, deps)
+    this.#arrivals = new Arrivals(deps.arrivals ?? [], deps.rules)
     const all = [...identities]
     for (const identity of all) this.#index.put(identity)
     this.#ownCoreObjects = new OwnCoreObjects(all, this.#index, deps)
@@ -87,9 +90,8 @@ export class IdentityResolver {
 
   /**
    * Marks an identity as deleted. When the connector has exactly one live identity with the same join key, that one is the
-   * same person under a new external id, unless an arrival has that key or a stronger one and so replaces the deleted
-   * one itself. The core object of the older of the two stays. The deletion decides for good about those that were created
-   * beside the deleted one.
+   * same person under a new external id, unless an arrival replaces the deleted one. The core object of the older of the
+   * two stays. The deletion decides for good about those that were created beside the deleted one.
    * @returns The identities that move to another core object because of it, and the core object in which that of the
    * deleted one continues, if no other identity carries it.
    */
@@ -98,8 +100,9 @@ export class IdentityResolver {
     this.#index.put(deleted)
     this.#replaced.recordDeletion(deleted.id)
     const { coreObjectId } = deleted
-    const { arrivals } = this.#deps
-    const other = this.#carriers.includes(deleted) ? this.#index.onlyLiveLike(deleted, arrivals) : undefined
+    const other = this.#carriers.includes(deleted)
+      ? this.#index.onlyLiveLike(deleted, this.#arrivals.keysUntilReplaced(deleted))
+      : undefined
     const isOlder = other !== undefined && createdAtMs(other) < createdAtMs(deleted)
     const renamed = other === undefined || isOlder ? undefined : { id: other.id, coreObjectId }
     const decided = this.#forgetCreationsBeside(deleted.id, connected)

@@ -202,13 +202,11 @@ async function readContext(
   const connected = canJoin ? await connectedIdentities(tenantId, ids, writes, found, rules, deps) : []
   const known = new Map([...connected, ...found].map((object) => [object.value.id, object]))
   const identities = [...known.values()].map(({ value }) => value).filter(({ objectType }) => objectType === 'identity')
-  const arrivals = writes.flatMap((write, index) =>
-    write.operation === 'upsert' &&
-    write.previousExternalId === undefined &&
-    arrives(write, stored.get(ids[index] ?? '')?.value)
-      ? [{ connectorId, data: write.data }]
-      : [],
-  )
+  const arrivals = writes.flatMap((write, index) => {
+    const isRename = stored.has(formerIdOf(write, connectorId, deps.deriveId) ?? '')
+    const isArrival = write.operation !== 'delete' && !isRename && arrives(write, stored.get(ids[index] ?? '')?.value)
+    return isArrival ? [{ connectorId, data: write.data }] : []
+  })
   const ownCoreId = (id: string) => ownCoreObjectId(id, deps.deriveId)
   return {
     connectorId,

@@ -435,6 +435,20 @@ describe('The core object of an identity', () => {
     assert.deepEqual(coreObjects(movers.filter(({ coreObjectId: moved }) => moved !== 'of b')), {})
   })
 
+  it('is that of the deleted one for a live one with its nin, not for an arrival with another of its keys', () => {
+    const rules = { ...RULES, joinKeys: ['email', 'nin'] }
+    const ids = { ownCoreObjectId: (id: string) => `own of ${id}`, newId: () => 'new' }
+    const [stored, live, { coreObjectId: _none, ...arrival }] = [
+      { ...object('oldest a', { core: 'of a', createdAtMs: 1 }), data: { email: 'front', nin: '1' } },
+      { ...object('oldest b', { core: 'of b', createdAtMs: 2 }), data: { nin: '1' } },
+      { ...object('oldest c', { core: '' }), data: { email: 'front' } },
+    ]
+    const resolver = new IdentityResolver([stored, live], { rules, arrivals: [arrival], ...ids })
+    const { movers } = resolver.remove({ ...stored, deletedAtMs: DELETED_AT_MS })
+    assert.deepEqual(coreObjects(movers), { 'oldest b': 'of a' })
+    assert.equal(resolver.place(arrival).coreObjectId, 'own of oldest c')
+  })
+
   it('continues in that of the older one of its connector when it goes and nobody else carries it', () => {
     const older = { nin: '1', core: 'of b', createdAtMs: 1 }
     const young = { nin: '1', core: 'of a', createdAtMs: 2 }
