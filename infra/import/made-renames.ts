@@ -1,5 +1,4 @@
 import { nameOf, type SpaceObject } from './connector-space.ts'
-import type { FileObject } from './import-file.ts'
 import { personKeysOf } from './person-keys.ts'
 import { formerNameOf, type Line, renamesOf } from './plan-lines.ts'
 
@@ -8,17 +7,16 @@ import { formerNameOf, type Line, renamesOf } from './plan-lines.ts'
  * the API takes such a line for a clash of two objects. No object tells that it is renamed. It counts as renamed if
  * - it exists, and no line is to rename the object of its name,
  * - a line names the object of the former name, and that object has its name already as well, and
- * - the keys of the person do not belong to the object of the former name.
+ * - it has the data of the line or a key of the person, unless nobody has any key.
  * Without these, the API decides.
  */
 export function withoutMadeRenames(lines: readonly Line[], present: ReadonlyMap<string, SpaceObject>): Line[] {
   const renames = renamesOf(lines)
   if (renames.size === 0) return [...lines]
   const named = new Map(lines.toReversed().map((line) => [nameOf(line.object), line]))
-  const haveTheirNames = decidedByChains(lines, ({ object }) => {
-    const name = nameOf(object)
-    return present.has(name) && !hasFormerName(object, present) ? (renames.get(name) ?? true) : false
-  })
+  const haveTheirNames = decidedByChains(lines, (line) =>
+    isOfLine(line, present) ? (renames.get(nameOf(line.object)) ?? true) : false,
+  )
   const areHandedOn = decidedByChains(lines, ({ object }) => {
     const holder = named.get(formerNameOf(object) ?? '')
     if (holder === undefined) return false
@@ -34,11 +32,14 @@ export function withoutMadeRenames(lines: readonly Line[], present: ReadonlyMap<
   })
 }
 
-/** Whether the object of the former name has a key of the person, and that of the new name has none. */
-function hasFormerName(object: FileObject, present: ReadonlyMap<string, SpaceObject>): boolean {
+/** Whether the object of the new name is of the line: another one can have had this name before the rename. */
+function isOfLine({ object, digest }: Line, present: ReadonlyMap<string, SpaceObject>): boolean {
+  const own = present.get(nameOf(object))
+  if (own === undefined) return false
   const keys = personKeysOf(object.objectType, object.data)
-  const isPerson = (name: string): boolean => present.get(name)?.keys.some((key) => keys.includes(key)) ?? false
-  return isPerson(formerNameOf(object) ?? '') && !isPerson(nameOf(object))
+  const former = present.get(formerNameOf(object) ?? '')
+  const hasKeys = [keys, own.keys, former?.keys ?? []].some((some) => some.length > 0)
+  return own.digest === digest || (hasKeys ? own.keys.some((key) => keys.includes(key)) : true)
 }
 
 /**

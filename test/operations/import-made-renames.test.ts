@@ -60,12 +60,15 @@ describe('An import whose files keep the former names of people', () => {
     assert.deepEqual(await planned(['b<a', 'a<b'], ['a', 'b']), [])
   })
 
-  it('leaves a clash to the API when the object of the former name has a key of the person', async () => {
+  it('leaves a clash to the API when the object of the new name has neither the data nor a key of the person', async () => {
     const lines = ['b<a#1', 'c<b#2', 'a#3']
     const clash = ['0 upsert c b', '1 upsert b a', '2 upsert a']
     assert.deepEqual(await planned(lines, ['a#1', 'b#2', 'c#9']), clash)
     assert.deepEqual(await planned(lines, ['a#3', 'b#1', 'c#2']), ['0 upsert b', '0 upsert c', '0 upsert a'])
-    assert.deepEqual(await planned(lines, ['a#3', 'b#1', 'c']), ['0 upsert b', '0 upsert c', '0 upsert a'])
+    assert.deepEqual(await planned(lines, ['a#3', 'b#1', 'c']), clash)
+    // A person who gets another key with the name, which another one had who has left.
+    assert.deepEqual(await planned(['c<b#8', 'b#9'], ['b#2', 'c#7']), ['0 upsert c b', '1 upsert b'])
+    assert.deepEqual(await planned(['c<b#8', 'b#9'], ['b#2', 'c#8']), ['0 upsert c', '0 upsert b'])
   })
 
   it('follows names through as many lines as a file has', async () => {
