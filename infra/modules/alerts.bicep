@@ -123,7 +123,7 @@ var logAlerts = [
     description: 'Sync jobs failed: after all retries, or at once where a retry cannot help. Directory groups differ from their collections.'
     severity: 1
     evaluationFrequency: 'PT15M'
-    windowSize: 'PT15M'
+    windowSize: 'PT30M'
     lookBack: 'PT30M'
     threshold: 0
     query: '''
@@ -137,7 +137,7 @@ AppMetrics
     description: 'The removal guard holds removals from directory groups. A person can approve or reject them.'
     severity: 2
     evaluationFrequency: 'PT15M'
-    windowSize: 'PT15M'
+    windowSize: 'PT30M'
     lookBack: 'PT30M'
     threshold: 0
     query: '''
@@ -151,7 +151,7 @@ AppMetrics
     description: 'Receivers of events fail: a subscription was disabled, or events were dropped because too many waited.'
     severity: 2
     evaluationFrequency: 'PT15M'
-    windowSize: 'PT15M'
+    windowSize: 'PT30M'
     lookBack: 'PT30M'
     threshold: 0
     query: '''
@@ -165,7 +165,7 @@ AppMetrics
     description: 'The directory refused mails for good.'
     severity: 3
     evaluationFrequency: 'PT1H'
-    windowSize: 'PT1H'
+    windowSize: 'PT2H'
     lookBack: 'PT2H'
     threshold: 0
     query: '''
@@ -179,7 +179,7 @@ AppMetrics
     description: 'Group links remove no members, because some members of their collections have no directory account.'
     severity: 3
     evaluationFrequency: 'PT1H'
-    windowSize: 'PT1H'
+    windowSize: 'PT2H'
     lookBack: 'PT2H'
     threshold: 0
     query: '''
@@ -193,7 +193,7 @@ AppMetrics
     description: 'A connector assigned a directory account to an identity, and another identity holds the account.'
     severity: 2
     evaluationFrequency: 'PT15M'
-    windowSize: 'PT15M'
+    windowSize: 'PT30M'
     lookBack: 'PT30M'
     threshold: 0
     query: '''
@@ -223,7 +223,7 @@ AppMetrics
     description: 'The core objects of a tenant do not fit into the memory for rows. Its collections are not evaluated.'
     severity: 1
     evaluationFrequency: 'PT15M'
-    windowSize: 'PT15M'
+    windowSize: 'PT2H'
     lookBack: 'PT2H'
     threshold: 0
     query: '''
@@ -236,7 +236,7 @@ AppMetrics
     description: 'The service answered requests with a server error (5xx).'
     severity: 1
     evaluationFrequency: 'PT5M'
-    windowSize: 'PT5M'
+    windowSize: 'PT30M'
     lookBack: 'PT30M'
     threshold: 5
     query: '''
@@ -265,7 +265,7 @@ AppMetrics
     description: 'Log ingestion reached its daily cap. Until it resets, log alerts do not fire, but no-telemetry and sweep-overdue do.'
     severity: 1
     evaluationFrequency: 'PT15M'
-    windowSize: 'PT15M'
+    windowSize: 'PT30M'
     lookBack: 'PT30M'
     threshold: 0
     query: '''

@@ -40,24 +40,20 @@ export async function listDeliveries(
   deps: Pick<EventDependencies, 'subscriptions' | 'deliveries'>,
 ): Promise<Page<EventDelivery>> {
   await readSubscription(tenantId, subscriptionId, deps)
-  const [positionText, batchId, indexText] = after?.split(' ') ?? []
-  // Cursors of the previous release have a timestamp there: all batches are read.
-  const position = Number(positionText)
+  // The previous release continues by the time, and makes cursors without a position: then all batches are read.
+  const [_createdAt, batchId, indexText, position] = after?.split(' ') ?? []
+  const toPosition = position === undefined ? undefined : Number(position)
   const items: EventDelivery[] = []
   let last = ''
   let isAfter = after === undefined
-  for await (const page of deps.deliveries.newestFirst(
-    tenantId,
-    subscriptionId,
-    Number.isNaN(position) ? undefined : position,
-  )) {
+  for await (const page of deps.deliveries.newestFirst(tenantId, subscriptionId, toPosition)) {
     for (const batch of page) {
       for (const [index, delivery] of [...batch.deliveries.entries()].reverse()) {
         const isLast = batch.id === batchId && index === Number(indexText)
         if (isAfter && items.length === size) return { items, continueAfter: last }
         if (isAfter) {
           items.push(toEventDelivery(delivery))
-          last = `${batch.position} ${batch.id} ${index}`
+          last = `${batch.createdAt} ${batch.id} ${index} ${batch.position}`
         }
         isAfter ||= isLast
       }
