@@ -7,7 +7,10 @@ export type OwnMembership = MembershipDto & {
   readonly request: MembershipRequestDto | undefined
 }
 
-/** Memberships with the requests that led to them, those that end soonest first. */
+/**
+ * Memberships with the requests that led to them, those that end soonest first. A collection of people has one request
+ * of a person; its position can become null between the two reads.
+ */
 export function withRequests(
   memberships: readonly MembershipDto[],
   joined: readonly MembershipRequestDto[],
@@ -18,7 +21,7 @@ export function withRequests(
       request: joined.find(
         ({ collectionId, relationshipId }) =>
           collectionId === membership.collectionId &&
-          (membership.relationshipId === null || relationshipId === membership.relationshipId),
+          (membership.objectType === 'Identity' || relationshipId === membership.relationshipId),
       ),
     })),
   )

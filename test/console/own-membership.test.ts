@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Api, ApiRefusal, ApiUnreachable } from '../../functions/console/api.ts'
-import { membershipsIn } from '../../functions/console/own-membership.ts'
+import { membershipsIn, withRequests } from '../../functions/console/own-membership.ts'
 import { readOwnPositions } from '../../functions/console/pages/own-positions.ts'
 import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
+import type { MembershipDto } from '../../shared/domain/insight/list-memberships.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 
 const NOW_MS = Date.parse('2030-03-01T12:00:00Z')
@@ -36,6 +37,29 @@ describe('The own memberships of somebody who does not read their details', () =
         ['first', null],
       ],
     )
+  })
+})
+
+describe('The own memberships of somebody who reads their details', () => {
+  const membership = (objectType: MembershipDto['objectType'], relationshipId: string | null, endsAt: string) =>
+    ({ collectionId: 'both', objectType, relationshipId, endsAt }) as MembershipDto
+
+  it('have the request for the same position, and the one without a position has the request without one', () => {
+    const end = '2030-05-01T00:00:00Z'
+    const memberships = [null, 'first', 'second'].map((id) => membership('Relationship', id, end))
+    const requests = ['second', 'first', null].map((id) => joined('both', id, end))
+    assert.deepEqual(
+      withRequests(memberships, requests).map(({ request }) => request?.id),
+      ['both null', 'both first', 'both second'],
+    )
+  })
+
+  it('have the only request in a collection of people, also while its position is read at two times', () => {
+    const end = '2030-05-01T00:00:00Z'
+    const requestOf = (before: string | null, after: string | null) =>
+      withRequests([membership('Identity', before, end)], [joined('both', after, end)])[0]?.request?.id
+    assert.equal(requestOf('first', null), 'both null')
+    assert.equal(requestOf(null, 'first'), 'both first')
   })
 })
 
