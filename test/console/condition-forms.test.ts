@@ -14,6 +14,8 @@ import {
   fieldForm,
   fieldOf,
   formsOf,
+  listText,
+  listValues,
   newForm,
 } from '../../functions/console/condition/field-form.ts'
 import { operandTypes, withAttribute, withOperator } from '../../functions/console/condition/leaf-changes.ts'
@@ -103,6 +105,21 @@ describe('The condition builder', () => {
 
   it('shows the value of a date in a form that writes the same value again', () => {
     fc.assert(fc.property(text, (value) => assert.equal(dayValue(dayForm(value)), value)))
+  })
+
+  it('takes no blank line of a list for a value, and shows it while the list is typed', () => {
+    for (const [written, values] of [
+      ['10\n11\n', ['10', '11']],
+      ['\n10\n \n\n11', ['10', '11']],
+      ['10\n', ['10']],
+      ['\n', undefined],
+      ['', undefined],
+    ] as const) {
+      assert.deepEqual(listValues(written), values, JSON.stringify(written))
+      assert.equal(listText(values ?? [], written), written)
+    }
+    assert.equal(listText(['10', '12'], '10\n11\n'), '10\n12', 'after a change that was not typed')
+    assert.equal(listText(['', '10'], undefined), '\n10', 'an empty text of an opened condition')
   })
 
   it('offers only functions that the service accepts for the type', () => {

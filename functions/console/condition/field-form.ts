@@ -76,3 +76,15 @@ export function dayValue(form: DayForm): string {
   if (form.name === 'Written') return form.text
   return form.days === '0' ? 'Today()' : `AddDays(Today(),${form.days})`
 }
+
+/** The values of a list, written one per line. Blank lines are none; undefined without a value. */
+export function listValues(written: string): string[] | undefined {
+  const values = written.split('\n').filter((line) => line.trim() !== '')
+  return values.length === 0 ? undefined : values
+}
+
+/** A list as text, one value per line: as it was written last, also with blank lines, while it has these values. */
+export function listText(values: readonly unknown[], written: string | undefined): string {
+  const text = values.join('\n')
+  return written !== undefined && (listValues(written) ?? []).join('\n') === text ? written : text
+}

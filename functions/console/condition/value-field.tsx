@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import type { WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { takesList } from '../../../shared/domain/criteria/operators-of-types.ts'
 import { Choice, TextField } from '../components/fields.tsx'
@@ -5,7 +6,7 @@ import { t } from '../language/texts.ts'
 import { AttributeField } from './attribute-field.tsx'
 import type { ConditionChoices } from './condition-choices.ts'
 import { type EditedLeaf, isOperand } from './condition-tree.ts'
-import { type DayForm, dayForm, dayValue } from './field-form.ts'
+import { type DayForm, dayForm, dayValue, listText, listValues } from './field-form.ts'
 import { operandTypes } from './leaf-changes.ts'
 import { ObjectField } from './object-field.tsx'
 import { referredType } from './referred-objects.ts'
@@ -21,6 +22,7 @@ type ValueFieldProps = {
 /** The value of a leaf: as the attribute's type and the operator need it. */
 export function ValueField({ leaf, type, choices, onInput }: ValueFieldProps) {
   const { id, operator, value } = leaf
+  const [written, setWritten] = useState<string | undefined>(undefined)
   if (isOperand(value)) {
     const allowed = operandTypes({ ...leaf, field: id }, type)
     const types = Object.entries(choices.types).filter(([name, type]) => name !== id && allowed.includes(type))
@@ -40,10 +42,10 @@ export function ValueField({ leaf, type, choices, onInput }: ValueFieldProps) {
       <ObjectField key={referred} type={referred} value={value} isList={isList} choices={choices} onInput={onInput} />
     )
   }
-  const text = value === undefined ? '' : [value].flat().join('\n')
-  const change = (written: string) => {
-    if (isList) onInput(written === '' ? undefined : written.split('\n'))
-    else onInput(written)
+  const text = listText(value === undefined ? [] : [value].flat(), isList ? written : undefined)
+  const change = (next: string) => {
+    setWritten(next)
+    onInput(isList ? listValues(next) : next)
   }
   // The same component while the attribute is being typed: the field keeps the focus.
   if (type === 'String' || type === 'StringList' || type === undefined) {
