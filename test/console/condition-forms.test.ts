@@ -165,6 +165,31 @@ describe('The condition builder', () => {
     assert.deepEqual(changed(courses, 'identityCustom/grade').slice(2), ['Equals', undefined])
   })
 
+  for (const [field, expected] of [
+    ['relationshipTitle', 'identityEmail'],
+    ['ToLower(relationshipTitle)', 'ToLower(identityEmail)'],
+    ['Substring(relationshipTitle,0,1)', 'Substring(identityEmail,0,1)'],
+    ['ToUpper( Substring(relationshipTitle,0,1) )', 'ToUpper( Substring(identityEmail,0,1) )'],
+    ['tolower( relationshipTitle )', 'tolower( identityEmail )'],
+  ] as const) {
+    it(`keeps the functions of ${field} while another attribute is typed`, () => {
+      const types = Object.fromEntries(SCHEMA)
+      for (const typed of [[], ['e', 'em', 'ema'], ['', 'e'], ['r', '', 'S', 'Su', 's', '0', ')']]) {
+        let leaf: EditedLeaf = { ...newLeaf(), id: 'relationshipTitle', field }
+        for (const id of [...typed, 'identityEmail']) leaf = { ...leaf, ...withAttribute(leaf, id, types) }
+        assert.equal(leaf.field, expected, `after ${typed.join(' ')}`)
+      }
+    })
+  }
+
+  it('keeps functions within functions as they are until an attribute is chosen, also in place of one that is gone', () => {
+    const types = Object.fromEntries(SCHEMA)
+    const field = 'ToUpper(Substring(identityCustom/gone,0,1))'
+    const before = { ...newLeaf(), id: 'identityCustom/gone', field }
+    assert.equal(withAttribute(before, 'e', types).field, field)
+    assert.equal(withAttribute(before, 'identityEmail', types).field, 'ToUpper(Substring(identityEmail,0,1))')
+  })
+
   it('has a list of values for the operators that compare with one, and offers texts to compare with a list of texts', () => {
     const contains = {
       ...newLeaf(),

@@ -3,16 +3,16 @@ import { MEMBERSHIP_OPERATORS, OPERATORS_OF, takesList } from '../../../shared/d
 import { type AttributeType, MEMBER_OF_COLLECTION } from '../../../shared/domain/criteria/schema.ts'
 import type { ConditionChoices } from './condition-choices.ts'
 import { type EditedLeaf, isOperand } from './condition-tree.ts'
-import { fieldForm, formsOf } from './field-form.ts'
+import { fieldForm, fieldOf, formsOf } from './field-form.ts'
 
 /**
  * Functions around the attribute stay around the new one of the same type. Operator and value stay where the type of
  * the new one allows them.
  */
 export function withAttribute(leaf: EditedLeaf, next: string, types: ConditionChoices['types']): Partial<EditedLeaf> {
-  const { id, field, operator, value } = leaf
+  const { id, operator, value } = leaf
   const type = types[next]
-  const renamed = { id: next, field: id !== '' && field !== id ? field.replace(id, () => next) : next }
+  const renamed = { id: next, field: renamedField(leaf, next, types) }
   if (type === undefined) return renamed
   const form = fieldForm(renamed.field, next).name
   const allowed = allowedOperators(next, type)
@@ -26,6 +26,19 @@ export function withAttribute(leaf: EditedLeaf, next: string, types: ConditionCh
     operator: kept,
     value: isFitting && (kept === operator || !Array.isArray(value)) ? value : undefined,
   }
+}
+
+/** Functions within functions stay as they are until an attribute is chosen: the id is half typed until then. */
+function renamedField({ id, field }: EditedLeaf, next: string, types: ConditionChoices['types']): string {
+  const form = fieldForm(field, id)
+  if (form.name !== 'Written') return fieldOf(form, next)
+  if (types[next] === undefined) return field
+  for (const name of [id, ...Object.keys(types)]) {
+    const at = field.lastIndexOf(name)
+    const [before, after] = [field.slice(0, at), field.slice(at + name.length)]
+    if (at !== -1 && before.trimEnd().endsWith('(') && /^\s*[,)]/.test(after)) return before + next + after
+  }
+  return field
 }
 
 /** Whether a text can be a value of a type. The API checks the rest. */
