@@ -18,6 +18,21 @@ export type ListedPerson = {
 export type PeopleSource = {
   readonly path: string
   readonly read: (path: string, signal?: AbortSignal) => Promise<PageOf<ListedPerson>>
+  /** The list ends after as many people, although more may belong to it. Undefined: it has all. */
+  readonly limit?: number
+}
+
+type Loaded = { readonly loadedCount: number; readonly isComplete: boolean }
+
+/**
+ * How many people belong to a list, and whether it ends before the last of them. All loaded people are known better than
+ * the number that opened the list.
+ * @param count the number that opened the list.
+ */
+export function lengthOf({ limit = Infinity }: PeopleSource, { loadedCount, isComplete }: Loaded, count: number) {
+  const hasAll = isComplete && loadedCount < limit
+  const total = hasAll ? loadedCount : Math.max(count, loadedCount)
+  return { total, isCutOff: total > limit }
 }
 
 /** Maximum number of ids in one request. */
@@ -65,6 +80,7 @@ export function peopleMatching(
   let matching: Promise<readonly Previewed[]> | undefined
   return {
     path: `${list} of a preview`,
+    limit: MAX_PREVIEWED,
     read: async (path, signal) => {
       const body = { ...question, limit: MAX_PREVIEWED }
       matching ??= api

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { csvOf } from '../csv.ts'
 import { numberOf, t } from '../language/texts.ts'
-import type { ListedPerson, PeopleSource } from '../listed-people.ts'
+import { type ListedPerson, lengthOf, type PeopleSource } from '../listed-people.ts'
 import { isTextIn } from '../object-names.ts'
-import { type Pages, usePages } from '../resource.ts'
+import { usePages } from '../resource.ts'
 import { Dialog } from './actions.tsx'
 import { OptionalText, SearchField } from './fields.tsx'
 import { LongList } from './list.tsx'
@@ -87,17 +87,19 @@ export function PeopleList({ label, count, source }: PeopleListProps) {
           wanted === ''
             ? items
             : items.filter(({ name, title, unit, account }) => isTextIn(wanted, [name, title, unit, account]))
+        const { total, isCutOff } = lengthOf(source, { loadedCount: items.length, isComplete }, count)
         return (
           <>
             <div class="between">
               <SearchField label={t('peopleSearch')} value={text} onInput={setText} />
               <p class="faint" role="status">
-                {countText(shown.length, people, count)}
+                {t('countOf', { shown: shown.length, count: total })}
               </p>
               <button type="button" aria-busy={isWanted} disabled={isWanted} onClick={() => setWanted(true)}>
                 {t('saveCsv')}
               </button>
             </div>
+            {isCutOff && <p class="hint">{t('firstOf', { shown: source.limit ?? 0, count: total })}</p>}
             <div class="people-list">
               <LongList
                 label={label}
@@ -113,11 +115,6 @@ export function PeopleList({ label, count, source }: PeopleListProps) {
       }}
     </Loaded>
   )
-}
-
-/** All loaded people are known better than the number that opened the list. */
-function countText(shown: number, { isComplete, value = [] }: Pages<ListedPerson>, count: number): string {
-  return t('countOf', { shown, count: isComplete ? value.length : Math.max(count, value.length) })
 }
 
 const columns = (): readonly Column<ListedPerson>[] => [
