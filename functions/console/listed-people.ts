@@ -86,6 +86,10 @@ export function peopleMatching(
       matching ??= api
         .send<Record<PreviewList, Previewed[]>>('POST', '/collections-criteria/beta/preview', { body })
         .then(({ data }) => data[list])
+        .catch((error: unknown) => {
+          matching = undefined
+          throw error
+        })
       return sliced(await matching, path, async (page) => {
         const identityIds = question.preview.objectType === 'Identity' ? page.map(({ objectId }) => objectId) : []
         const people = new Map(

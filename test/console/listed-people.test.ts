@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { lengthOf, type PeopleSource } from '../../functions/console/listed-people.ts'
+import type { Api } from '../../functions/console/api.ts'
+import { lengthOf, type PeopleSource, peopleMatching } from '../../functions/console/listed-people.ts'
 
 const source = (limit?: number): PeopleSource => ({
   path: '',
@@ -19,4 +20,37 @@ describe('A list of people', () => {
   ] as const) {
     it(claim, () => assert.deepEqual(lengthOf(source(limit), { loadedCount, isComplete }, count), { total, isCutOff }))
   }
+})
+
+describe('The list behind a number of a preview', () => {
+  const question = { preview: { objectType: 'OrgUnit', condition: {} } }
+  const preview = [{ objectId: 'unit', displayName: 'Service Desk' }]
+
+  it('is loaded when it is asked for again after a failure', async () => {
+    let callCount = 0
+    const send = async () => {
+      callCount++
+      if (callCount === 1) throw new TypeError('Failed to fetch')
+      return { data: { preview } }
+    }
+    const { path, read } = peopleMatching({ send } as unknown as Api, question, 'preview')
+    await assert.rejects(read(path), TypeError)
+    assert.deepEqual(
+      (await read(path)).items.map(({ name }) => name),
+      ['Service Desk'],
+    )
+    await read(path)
+    assert.equal(callCount, 2)
+  })
+
+  it('has as many people as it asks for, at most', async () => {
+    const limits: unknown[] = []
+    const send = async (_method: string, _path: string, { body }: { readonly body: { readonly limit: number } }) => {
+      limits.push(body.limit)
+      return { data: { preview } }
+    }
+    const { path, read, limit } = peopleMatching({ send } as unknown as Api, question, 'preview')
+    await read(path)
+    assert.deepEqual(limits, [limit])
+  })
 })
