@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
-import type { Api, ApiFault } from '../api.ts'
 import { askedNotes } from '../asked-notes.ts'
 import { loadAttention } from '../attention.ts'
 import { ActionButton, Dialog, DoneText } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
 import { OptionalText, TextField } from '../components/fields.tsx'
 import { Fault } from '../components/loaded.tsx'
+import { type DecideResult, decideAll, type Failure } from '../decide-all.ts'
 import { dayText, t, timeOf } from '../language/texts.ts'
 import { type Resource, useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
@@ -31,8 +31,6 @@ type DecisionListProps = {
   readonly onDecided: () => void
 }
 
-type Failure = { readonly name: string; readonly errors: readonly ApiFault[] }
-
 /** Requests that wait for the person. Several can be decided at once. */
 export function DecisionList({ requests, loadMore, onDecided }: DecisionListProps) {
   const { api } = useConsole()
@@ -43,16 +41,19 @@ export function DecisionList({ requests, loadMore, onDecided }: DecisionListProp
   const chosen = requests.filter(({ id }) => chosenIds.has(id))
   const count = chosen.length
   const decide = async (decision: 'Approve' | 'Reject', notes: string): Promise<void> => {
-    const failures = await decideAll(chosen, decision, notes, api)
-    const doneCount = count - failures.length
-    setChosen(new Set())
-    setRejecting(false)
+    const { doneCount, failures, restIds, error } = await decideAll(chosen, { decision, notes }, async (decisions) => {
+      return (await api.send<DecideResult[]>('POST', `${REQUESTS}/decide`, { body: { decisions } })).data
+    })
+    setChosen(new Set(restIds))
     setResult({
       done: doneCount === 0 ? '' : t(decision === 'Approve' ? 'approvedCount' : 'rejectedCount', { count: doneCount }),
       failures,
     })
     onDecided()
     void loadAttention(api)
+    // The button tells why, and decides on the rest again.
+    if (error !== undefined) throw error
+    setRejecting(false)
   }
   return (
     <>
@@ -211,30 +212,4 @@ export function RejectDialog({ requests, isReasonDue, run, onClose }: RejectDial
       </div>
     </Dialog>
   )
-}
-
-type DecideResult = { readonly index: number; readonly status: number; readonly errors?: readonly ApiFault[] }
-
-/** Decisions in one call, at most. */
-const DECIDED_AT_ONCE_COUNT = 100
-
-/** Decides on all requests, as they were shown. @returns Those that were refused. */
-async function decideAll(
-  requests: readonly MembershipRequestDto[],
-  decision: 'Approve' | 'Reject',
-  notes: string,
-  api: Api,
-): Promise<Failure[]> {
-  const failures: Failure[] = []
-  for (let start = 0; start < requests.length; start += DECIDED_AT_ONCE_COUNT) {
-    const part = requests.slice(start, start + DECIDED_AT_ONCE_COUNT)
-    const decisions = part.map(({ collectionId, id: requestId, updatedAt }) => {
-      return { collectionId, requestId, decision, updatedAt, notes: notes || undefined }
-    })
-    const { data } = await api.send<DecideResult[]>('POST', `${REQUESTS}/decide`, { body: { decisions } })
-    for (const { index, errors } of data) {
-      if (errors !== undefined) failures.push({ name: part[index]?.requesterName ?? t('unknown'), errors })
-    }
-  }
-  return failures
 }
