@@ -5,6 +5,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { PeopleList, PeopleNumber } from '../components/people-dialog.tsx'
 import { RecordList } from '../components/record-list.tsx'
+import { failedAttempts } from '../failed-attempts.ts'
 import { durationOf, numberOf, t, timeOf } from '../language/texts.ts'
 import { peopleOfAccounts, peopleOfJob } from '../listed-people.ts'
 import { groupNameOf, useActorName } from '../object-names.ts'
@@ -95,10 +96,12 @@ function JobFacts({ job }: { readonly job: SyncJobDto }) {
 }
 
 /** Why a sync failed. The service tries again until it gives up. */
-export function JobError({ job: { status, error, attempts } }: { readonly job: SyncJobDto }) {
+export function JobError({ job }: { readonly job: SyncJobDto }) {
+  const { status, error } = job
+  const count = failedAttempts(job)
   return (
     <div class={`notice ${status === 'Failed' ? 'error' : 'warn'}`}>
-      <p>{status === 'Failed' ? t('jobFailed', { count: attempts }) : t('jobRetries', { count: attempts })}</p>
+      <p>{status === 'Failed' ? t('jobFailed', { count }) : t('jobRetries', { count })}</p>
       <p lang="en">{error}</p>
     </div>
   )
