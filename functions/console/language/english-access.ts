@@ -30,6 +30,10 @@ export const englishAccess = {
   extensionRequested: 'The extension of {name} waits for an approval.',
   extensionUntil: 'Extension until {day}',
   extensionWaits: 'Extension until {day} waits for an approval',
+  fallbackCollection:
+    'After {count} day, or at once if nobody else can decide, also decided by members of: {names} | After {count} days, or at once if nobody else can decide, also decided by members of: {names}',
+  fallbackIdentity:
+    'After {count} day, or at once if nobody else can decide, also decided by: {names} | After {count} days, or at once if nobody else can decide, also decided by: {names}',
   find: 'Find',
   findAnything: 'Find anything',
   findAnythingLabel: 'People, collections, groups and pages',
@@ -73,7 +77,10 @@ export const englishAccess = {
   rejectedCount: '{count} request is rejected. | {count} requests are rejected.',
   rejectionNeedsReason: 'A rejection needs a reason.',
   rejectionReason: 'Reason, which the requester reads',
+  remindsDays: 'Those who decide are reminded every day. | Those who decide are reminded every {count} days.',
   removeDeputy: 'Remove deputy',
+  requestDays:
+    'A request without a decision is cancelled after {count} day. | A request without a decision is cancelled after {count} days.',
   selectAll: 'Select all',
   selectNamed: 'Select {name}',
   selectNone: 'Select none',

@@ -31,6 +31,10 @@ export const norwegianAccess = {
   extensionRequested: 'Forlengelsen av {name} venter på godkjenning.',
   extensionUntil: 'Forlengelse til {day}',
   extensionWaits: 'Forlengelse til {day} venter på godkjenning',
+  fallbackCollection:
+    'Etter {count} dag, eller straks hvis ingen andre kan avgjøre, avgjøres søknaden også av medlemmer av: {names} | Etter {count} dager, eller straks hvis ingen andre kan avgjøre, avgjøres søknaden også av medlemmer av: {names}',
+  fallbackIdentity:
+    'Etter {count} dag, eller straks hvis ingen andre kan avgjøre, avgjøres søknaden også av: {names} | Etter {count} dager, eller straks hvis ingen andre kan avgjøre, avgjøres søknaden også av: {names}',
   find: 'Finn',
   findAnything: 'Finn hva som helst',
   findAnythingLabel: 'Personer, samlinger, grupper og sider',
@@ -74,7 +78,10 @@ export const norwegianAccess = {
   rejectedCount: '{count} forespørsel er avslått. | {count} forespørsler er avslått.',
   rejectionNeedsReason: 'Et avslag må ha en begrunnelse.',
   rejectionReason: 'Begrunnelse, som den som spør får lese',
+  remindsDays: 'De som avgjør, får en påminnelse hver dag. | De som avgjør, får en påminnelse hver {count}. dag.',
   removeDeputy: 'Fjern stedfortreder',
+  requestDays:
+    'En søknad uten avgjørelse trekkes etter {count} dag. | En søknad uten avgjørelse trekkes etter {count} dager.',
   selectAll: 'Velg alle',
   selectNamed: 'Velg {name}',
   selectNone: 'Velg ingen',

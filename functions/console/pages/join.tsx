@@ -8,6 +8,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
 import { isTextIn } from '../object-names.ts'
+import { waitLines } from '../policy-lines.ts'
 import { useResource } from '../resource.ts'
 import { navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -53,7 +54,7 @@ export function JoinView() {
 
 const approvalText = (isRequired: boolean): string => (isRequired ? t('joinApproval') : t('joinImmediately'))
 
-/** Whether a decision is needed, by whom, and how long a membership lasts. */
+/** Whether a decision is needed, by whom and until when, and how long a membership lasts. */
 function PolicySummary({ policy }: { readonly policy: JoinableCollectionDto['joinPolicy'] }) {
   const { approvalRequired, approvalGates, maxDays } = policy
   return (
@@ -64,6 +65,11 @@ function PolicySummary({ policy }: { readonly policy: JoinableCollectionDto['joi
           {t('decidedBy', { types: approvalGates.map(({ type }) => t(`decider${type}`)).join(', ') })}
         </div>
       )}
+      {waitLines(policy).map((line) => (
+        <div key={line} class="hint">
+          {line}
+        </div>
+      ))}
       {maxDays !== undefined && <div class="hint">{t('lastsDays', { count: maxDays })}</div>}
     </div>
   )

@@ -3,6 +3,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
 import { collectionNames, namesOf } from '../object-names.ts'
+import { gateLines, namedIn, requestLimit } from '../policy-lines.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import type { JoinPolicyWire } from './edited-policy.ts'
@@ -22,6 +23,7 @@ export function PolicyText({ policy }: PolicyProps) {
   const { api } = useConsole()
   const names = useResource(JSON.stringify(policy), (signal) => readPolicyNames(policy, api, signal))
   const { approvalRequired, approvalGates, joinableBy, maxDays, rejectionNeedsReason } = policy
+  const limit = requestLimit(policy)
   return (
     <Loaded resource={names}>
       {(nameOf) => (
@@ -35,19 +37,23 @@ export function PolicyText({ policy }: PolicyProps) {
           )}
           {approvalRequired ? (
             <ol class="steps">
-              {approvalGates.map(({ order, type, approvers }) => (
-                <li key={order}>
-                  <strong>{t('gateNumber', { number: order })}</strong>
+              {approvalGates.map((gate) => (
+                <li key={gate.order}>
+                  <strong>{t('gateNumber', { number: gate.order })}</strong>
                   <div>
-                    {t(`gate${type}`)}
-                    {approvers.length > 0 && `: ${approvers.map((id) => nameOf.get(id) ?? id).join(', ')}`}
+                    {t(`gate${gate.type}`)}
+                    {gate.approvers.length > 0 && `: ${gate.approvers.map((id) => nameOf.get(id) ?? id).join(', ')}`}
                   </div>
+                  {gateLines(gate, nameOf).map((line) => (
+                    <div key={line}>{line}</div>
+                  ))}
                 </li>
               ))}
             </ol>
           ) : (
             <p>{t('noApproval')}</p>
           )}
+          {limit !== undefined && <p>{limit}</p>}
           {approvalRequired && rejectionNeedsReason && <p>{t('rejectionNeedsReason')}</p>}
           {maxDays !== undefined && <p>{t('lastsDays', { count: maxDays })}</p>}
         </>
@@ -58,16 +64,14 @@ export function PolicyText({ policy }: PolicyProps) {
 
 /** The names of the people and collections that a policy names by id. */
 export async function readPolicyNames(
-  { approvalGates, joinableBy }: JoinPolicyWire,
+  policy: JoinPolicyWire,
   api: Api,
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const idsOf = (type: 'Identity' | 'Collection') =>
-    approvalGates.flatMap((gate) => (gate.type === type ? gate.approvers : []))
-  const hasCollections = idsOf('Collection').length + joinableBy.collectionIds.length > 0
+  const { identityIds, collectionIds } = namedIn(policy)
   const [people, collections] = await Promise.all([
-    namesOf(api, 'Identity', idsOf('Identity'), signal),
-    hasCollections ? collectionNames(api) : [],
+    namesOf(api, 'Identity', identityIds, signal),
+    collectionIds.length > 0 ? collectionNames(api) : [],
   ])
   return new Map([...people, ...collections])
 }
