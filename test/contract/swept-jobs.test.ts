@@ -127,15 +127,21 @@ describe('The jobs of sweeps', () => {
     assert.equal(await lookedAtMs(), START_MS)
   })
 
-  it('tell until when a sweep has read, on the clock of the database', async () => {
-    const tenantId = randomUUID()
-    assert.equal((await store.beginSweep(tenantId)).readUntilS, undefined)
-    const [beganS, tookS] = [Math.floor(Date.now() / 1000), 100]
-    const sweep = { tenantId, startMs: START_MS, endMs: START_MS + tookS * 1000 }
-    await recordSweep({ ...sweep, links: [] })
-    const { readUntilS = 0 } = await store.beginSweep(tenantId)
-    const beforeS = beganS - readUntilS
-    assert.ok(beforeS >= tookS && beforeS <= tookS + 60, `${beforeS} s`)
+  it('tell until when a sweep has read, on the clock of the database, also when it is recorded late', async () => {
+    for (const [tookS, recordedAfterS] of [
+      [100, 100],
+      [100, 140],
+    ] as const) {
+      const tenantId = randomUUID()
+      assert.equal((await store.beginSweep(tenantId)).readUntilS, undefined)
+      const beganS = Math.floor(Date.now() / 1000)
+      nowMs = START_MS + recordedAfterS * 1000
+      await recordSweep({ tenantId, startMs: START_MS, endMs: START_MS + tookS * 1000, links: [] })
+      const { readUntilS = 0 } = await store.beginSweep(tenantId)
+      nowMs = START_MS
+      const beforeS = beganS - readUntilS
+      assert.ok(beforeS >= recordedAfterS && beforeS <= recordedAfterS + 60, `${beforeS} s`)
+    }
   })
 
   it('end after two days', async () => {

@@ -78,16 +78,17 @@ export function cosmosSweepRecords(jobs: Container, tenants: Container, nowMs: (
       const attempt = async (record: SweepRecord): Promise<void> => {
         const found = isFirstAttempt ? first : await readRegistration(tenants, tenantId)
         isFirstAttempt = false
-        const swept = { sweptAtMs: record.endMs, sweptForMs: record.endMs - record.startMs }
         const { evaluated: _before, ...known } = found?.value ?? newRegistration(tenantId)
         const { evaluated, deadlinesReadAtMs } = record
         const registration = {
           ...known,
-          ...swept,
+          sweptAtMs: record.endMs,
           ...(evaluated !== undefined && { evaluated }),
           ...(deadlinesReadAtMs !== undefined && { deadlinesReadAtMs }),
         }
-        await saveRegistration(tenants, await withLinks(registration, record), found?.version)
+        const logged = await withLinks(registration, record)
+        const sweptForMs = Math.max(record.endMs, nowMs()) - record.startMs
+        await saveRegistration(tenants, { ...logged, sweptForMs }, found?.version)
       }
       return {
         lastSweepMs: first?.value.sweptAtMs,

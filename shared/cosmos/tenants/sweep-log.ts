@@ -27,7 +27,7 @@ const Registration = Type.Object({
   sweepMinute: Type.Integer(),
   /** When the last sweep ended; absent before the first. */
   sweptAtMs: Type.Optional(Type.Number()),
-  /** How long it took. */
+  /** How long it took, until this was written. */
   sweptForMs: Type.Optional(Type.Number()),
   /** What evaluations had covered by then, if none was due. */
   evaluated: Type.Optional(EvaluatedUntil),
@@ -51,10 +51,13 @@ export async function readRegistration(tenants: Container, tenantId: string): Pr
   return document && { ...parse(document), writtenAtS: document._ts }
 }
 
-/** Times of writes are in whole seconds, and are set before a write is visible. */
-const OVERLAP_S = 15
+/**
+ * Times of writes are in whole seconds, and are set before a write is visible. The client sends a throttled write again for
+ * up to 30 seconds.
+ */
+const OVERLAP_S = 60
 
-/** The last sweep has read what was written before: it began later, even if the registration was written late. */
+/** The last sweep has read what was written before. */
 export function readUntilS(found: StoredRegistration | undefined): number | undefined {
   if (found?.value.sweptForMs === undefined) return undefined
   return found.writtenAtS - Math.ceil(found.value.sweptForMs / 1000) - OVERLAP_S
