@@ -204,4 +204,12 @@ describe('The condition builder', () => {
     assert.deepEqual(operandTypes(contains, 'StringList'), ['String'])
     assert.deepEqual(operandTypes({ ...contains, operator: 'ContainsAny' }, 'StringList'), [])
   })
+
+  it('compares with no other attribute when the operator takes none', () => {
+    const compared = { ...newLeaf(), id: 'identityEmail', field: 'identityEmail', value: { attribute: '' } }
+    for (const operator of ['IsNull', 'In'] as const) {
+      assert.deepEqual(withOperator(compared, operator), { operator, value: undefined })
+    }
+    assert.deepEqual(withOperator(compared, 'NotEquals').value, { attribute: '' })
+  })
 })

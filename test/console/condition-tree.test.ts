@@ -57,6 +57,8 @@ describe('The tree of the condition builder', () => {
     assert.equal(isComplete(withLeaf({ id: 'a' })), false)
     assert.equal(isComplete(withLeaf({ id: 'a', value: '' })), true)
     assert.equal(isComplete(withLeaf({ id: 'a', operator: 'IsNull', value: '' })), true)
+    assert.equal(isComplete(withLeaf({ id: 'a', operator: 'IsNull', value: { attribute: '' } })), true)
+    assert.equal(isComplete(withLeaf({ id: 'a', value: { attribute: '' } })), false)
     assert.equal(isComplete(withLeaf({ id: 'a', value: false })), true)
     assert.equal(isComplete({ ...newGroup(), children: [] }), false)
   })

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
+  type EditedPolicy,
   editedPolicy,
+  isPolicyComplete,
   type JoinPolicyWire,
   policyDto,
   withTheirHiddenParts,
@@ -49,6 +51,16 @@ describe('The form of a join policy', () => {
     }
     assert.deepEqual(withType('Identity', [PERSON]), policyOf([ONE], 14))
     assert.deepEqual(withType('Manager', []), stored)
+  })
+
+  it('is complete without approval, and sends no gate then that is not', () => {
+    const stored = policyOf([MANAGER, { ...ONE, approvers: [] }, ONE], 14)
+    const edited = editedPolicy(stored, new Map())
+    assert.equal(isPolicyComplete(edited), false)
+    const unapproved: EditedPolicy = { ...edited, isApprovalRequired: false }
+    assert.equal(isPolicyComplete(unapproved), true)
+    assert.deepEqual(policyDto(unapproved), { ...policyOf([MANAGER, ONE], 14), approvalRequired: false })
+    assert.equal(isPolicyComplete({ ...edited, gates: [] }), false)
   })
 
   for (const [claim, mine, theirs, expected] of [

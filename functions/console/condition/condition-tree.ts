@@ -89,8 +89,8 @@ export function isOperand(value: WireLeaf['value']): value is WireOperand {
 export function isComplete(node: EditedNode): boolean {
   if (node.kind === 'group') return node.children.length > 0 && node.children.every(isComplete)
   if (node.id === '') return false
-  if (isOperand(node.value)) return node.value.attribute !== ''
-  return node.operator === 'IsNull' || node.value !== undefined
+  if (node.operator === 'IsNull') return true
+  return isOperand(node.value) ? node.value.attribute !== '' : node.value !== undefined
 }
 
 /** Replaces one child, by its index. */

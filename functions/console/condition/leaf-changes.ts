@@ -57,9 +57,9 @@ export function operandTypes({ operator, field, id }: EditedLeaf, type: string |
   return type === undefined || type === 'ExternalList' || type === 'Array' ? [] : [type]
 }
 
-/** A list has several values, any other operator one. */
+/** A list has several values, any other operator one. Lists and "is empty" are compared with no other attribute. */
 export function withOperator({ value }: EditedLeaf, operator: Operator): Partial<EditedLeaf> {
-  if (isOperand(value)) return { operator, value: takesList(operator) ? undefined : value }
+  if (isOperand(value)) return { operator, value: takesList(operator) || operator === 'IsNull' ? undefined : value }
   const values = value === undefined ? [] : [value].flat()
   return { operator, value: takesList(operator) ? (value === undefined ? undefined : values) : values[0] }
 }

@@ -52,16 +52,19 @@ export function editedPolicy(policy: JoinPolicyWire, names: ReadonlyMap<string, 
   }
 }
 
+/** The policy to save. Without approval the form shows no gates: those that are not complete are left out. */
 export function policyDto(policy: EditedPolicy): JoinPolicyWire {
   const { isApprovalRequired, gates, joinableBy, isReasonNeeded, maxDays, kept } = policy
   return {
     approvalRequired: isApprovalRequired,
-    approvalGates: gates.map((gate, index) => ({
-      order: index + 1,
-      type: gate.type,
-      approvers: gate.approvers.map(({ id }) => id),
-      ...(gate.kept.type === gate.type ? gate.kept : {}),
-    })),
+    approvalGates: gates
+      .filter((gate) => isApprovalRequired || isGateComplete(gate))
+      .map((gate, index) => ({
+        order: index + 1,
+        type: gate.type,
+        approvers: gate.approvers.map(({ id }) => id),
+        ...(gate.kept.type === gate.type ? gate.kept : {}),
+      })),
     joinableBy: { collectionIds: joinableBy.map(({ id }) => id) },
     ...(isReasonNeeded ? { rejectionNeedsReason: true } : {}),
     ...(maxDays === '' ? {} : { maxDays: Number(maxDays) }),
@@ -95,8 +98,11 @@ function hasSameDeciders(one: EditedGate, other: EditedGate): boolean {
   return one.type === other.type && ids(one) === ids(other)
 }
 
-/** Whether each gate has what its type requires. The API checks the rest. */
+/** Whether each gate has what its type requires, where approval is required. The API checks the rest. */
 export function isPolicyComplete({ isApprovalRequired, gates }: EditedPolicy): boolean {
-  const areComplete = gates.every(({ type, approvers }) => type === 'Manager' || approvers.length > 0)
-  return areComplete && (!isApprovalRequired || gates.length > 0)
+  return !isApprovalRequired || (gates.length > 0 && gates.every(isGateComplete))
+}
+
+function isGateComplete({ type, approvers }: EditedGate): boolean {
+  return type === 'Manager' || approvers.length > 0
 }
