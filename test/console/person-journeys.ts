@@ -45,8 +45,9 @@ export function personJourneys(fixture: () => ConsoleFixture): void {
     // As the service responds when the person is not allowed to join any more.
     await inbox.route('**/approve', async (route) => {
       const response = await route.fetch()
-      const { data, ...rest } = (await response.json()) as { data: object }
-      await route.fulfill({ response, json: { ...rest, data: { ...data, status: 'Cancelled' } } })
+      const { data, ...rest } = (await response.json()) as { data: { readonly lifecycle: readonly object[] } }
+      const lifecycle = [...data.lifecycle.slice(0, -1), { ...data.lifecycle.at(-1), status: 'Cancelled' }]
+      await route.fulfill({ response, json: { ...rest, data: { ...data, status: 'Cancelled', lifecycle } } })
     })
     await inbox.getByRole('button', { name: 'Approve' }).click()
     await inbox.getByText('The request of Kolbjørn Dåvik was cancelled: ').waitFor()
