@@ -12,7 +12,7 @@ export function namedIn({ approvalGates, joinableBy }: Pick<JoinPolicyWire, 'app
   return { identityIds: idsOf('Identity'), collectionIds: [...idsOf('Collection'), ...joinableBy.collectionIds] }
 }
 
-/** What a gate does while nobody decides: who decides as well, and whom it reminds. */
+/** What a gate does while no decision is made: who decides as well, and whom it reminds. */
 export function gateLines({ fallback, reminderDays }: Gate, nameOf: ReadonlyMap<string, string>): readonly string[] {
   const lines: string[] = []
   if (fallback !== undefined) {
@@ -23,7 +23,7 @@ export function gateLines({ fallback, reminderDays }: Gate, nameOf: ReadonlyMap<
   return lines
 }
 
-/** When a request ends that nobody decides. */
+/** When a request without a decision ends. */
 export function requestLimit({ approvalRequired, requestDays }: JoinPolicyWire): string | undefined {
   return approvalRequired && requestDays !== undefined ? t('requestDays', { count: requestDays }) : undefined
 }

@@ -7,7 +7,7 @@ import { formerNameOf, type Line, renamesOf } from './plan-lines.ts'
  * the API takes such a line for a clash of two objects. No object tells that it is renamed. It counts as renamed if
  * - it exists, and no line is to rename the object of its name,
  * - a line names the object of the former name, and that object has its name already as well, and
- * - it has the data of the line or a key of the person, unless nobody has any key.
+ * - it has the data of the line or a key of the person, unless there are no keys at all.
  * Without these, the API decides.
  */
 export function withoutMadeRenames(lines: readonly Line[], present: ReadonlyMap<string, SpaceObject>): Line[] {
