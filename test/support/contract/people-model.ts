@@ -138,8 +138,8 @@ export class PeopleModel {
 
   /** Who has joined can rule out others as one of two candidates. */
   #regroup(): void {
-    for (let count = -1; count !== this.#people.length; ) {
-      count = this.#people.length
+    for (let before: string | undefined; before !== JSON.stringify(this.#people); ) {
+      before = JSON.stringify(this.#people)
       this.#regroupOnce()
     }
   }
