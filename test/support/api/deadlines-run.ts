@@ -159,12 +159,7 @@ export class DeadlinesRun {
 
   async #move(manager: Name): Promise<void> {
     if (this.#model.merged.has(manager)) return
-    const { fixture } = this.#tenant
-    const attributes = {
-      identity: { objectId: this.#id('subject') },
-      manager: { objectId: this.#id(manager) },
-    }
-    await fixture.put('relationship', attributes, this.#positionId)
+    await this.#putPosition(manager)
     await this.#evaluate(undefined)
     this.#model.manager = manager
   }
@@ -184,8 +179,18 @@ export class DeadlinesRun {
   async #merge([from, to]: readonly [Name, Name], kill: 'before' | 'after' | undefined): Promise<void> {
     const { fixture } = this.#tenant
     await fixture.remove('identity', this.#id(from), { ttl: 90 * 86_400, mergedInto: this.#id(to) })
+    // What refers to the one who is merged follows.
+    if (this.#model.manager === from) await this.#putPosition(to)
     await this.#evaluate(kill)
     this.#model.merge(from, to)
+  }
+
+  async #putPosition(manager: Name): Promise<void> {
+    const attributes = {
+      identity: { objectId: this.#id('subject') },
+      manager: { objectId: this.#id(manager) },
+    }
+    await this.#tenant.fixture.put('relationship', attributes, this.#positionId)
   }
 
   async #deleteAndRestore(hours: number): Promise<void> {
