@@ -62,7 +62,9 @@ async function applyFiles(organisation: Organisation, edit: Edit, random: Random
   const refusal = refused?.error instanceof ApiRefusal ? refused.error.errors[0]?.code : refused?.error.message
   const isMoved = refusal === 'PlanChanged' && isSame && (await resumesOthers(organisation, effect, edit))
   if (!isMoved && refusal !== (isSame ? undefined : 'PlanChanged')) {
-    throw new Error(`Applying a plan whose effect is ${isSame ? 'the same' : 'another one'}: ${refusal}`)
+    const now = await planDefinitions(readDefinitionFiles(folder).files, await readTenant(call), false, call)
+    const effects = JSON.stringify([effect, now.steps[0]?.effect])
+    throw new Error(`Applying a plan whose effect is ${isSame ? 'the same' : 'another one'}: ${refusal}, ${effects}`)
   }
   countOutcome(organisation, `definitions: ${refusal ?? 'applied'}`)
   if (refusal !== undefined) return
