@@ -32,6 +32,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   joining: [
     'shared/domain/connectors/identity-resolver.ts',
     'shared/domain/connectors/identity-index.ts',
+    'shared/domain/connectors/arrivals.ts',
     'shared/domain/connectors/carriers.ts',
     'shared/domain/connectors/join-keys.ts',
     'shared/domain/connectors/own-core-objects.ts',
