@@ -49,10 +49,10 @@ export function DecisionList({ requests, loadMore, onDecided }: DecisionListProp
       done: doneCount === 0 ? '' : t(decision === 'Approve' ? 'approvedCount' : 'rejectedCount', { count: doneCount }),
       failures,
     })
-    onDecided()
     void loadAttention(api)
-    // The button tells why, and decides on the rest again.
+    // The button tells why, and decides on the rest again, as it is shown: those of the failed call can have passed a gate.
     if (error !== undefined) throw error
+    onDecided()
     setRejecting(false)
   }
   return (
