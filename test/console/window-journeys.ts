@@ -177,6 +177,8 @@ export function windowJourneys(fixture: () => ConsoleFixture): void {
     await assertFitsWindows(page)
     await openView(page, '/inbox')
     await heading(page, 'Til godkjenning').waitFor()
+    // It comes with the deputies, after the heading.
+    await page.getByLabel('Finn stedfortrederen din').waitFor()
     await tabTo(page, 'Finn stedfortrederen din')
     await page.keyboard.type('kolbjørn dåvik')
     await page.getByRole('button', { name: /^Kolbjørn Dåvik/ }).waitFor()
