@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { type ConnectorSpace, nameOf, type SpaceItem, type SpaceObject } from '../../infra/import/connector-space.ts'
-import { runImport } from '../../infra/import/run-import.ts'
+import { importLines } from '../support/operations/imported-lines.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'import-renames-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -17,9 +17,7 @@ async function imported(
   lines: readonly object[],
   isRefused: (item: SpaceItem) => boolean = () => false,
 ) {
-  const path = join(folder, 'all.jsonl')
-  writeFileSync(path, lines.map((line) => JSON.stringify(line)).join('\n'))
-  const [sent, said]: [string[], string[]] = [[], []]
+  const sent: string[] = []
   const space: ConnectorSpace = {
     readTypes: async () => new Map(),
     readAll: async () => new Map(stored.map((each) => [nameOf(each), { digest: '', keys: [], ...each }])),
@@ -32,12 +30,7 @@ async function imported(
       }))
     },
   }
-  const options = { path, connectorId: 'hr', encoding: 'utf-8', isDryRun: false, deletesMissing: true } as const
-  const connection = { apiUrl: '', token: undefined, credentials: undefined }
-  const around = { space, progress: { show: () => undefined, end: () => undefined }, ask: undefined }
-  const say = (line: string) => void said.push(line.replace(`${path}:`, ''))
-  const code = await runImport({ ...options, isConfirmed: true, connection }, { ...around, say })
-  return { code, sent, said: said.slice(3) }
+  return { ...(await importLines(folder, lines, space)), sent }
 }
 
 const identity = (externalId: string, more: object = {}, data: object = {}) => ({

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { type ConnectorSpace, nameOf, type SpaceObject } from '../../infra/import/connector-space.ts'
 import { digestOfData } from '../../infra/import/plan-import.ts'
-import { runImport } from '../../infra/import/run-import.ts'
+import { importLines } from '../support/operations/imported-lines.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'import-unchanged-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -19,12 +19,10 @@ const INVALID = { data: { displayName: 7 } }
 
 /** Imports lines into a connector with a school, Ada and Bo, and deletes what is missing. */
 async function imported(lines: readonly object[], refusedNames: readonly string[] = []) {
-  const path = join(folder, 'all.jsonl')
-  writeFileSync(path, lines.map((line) => JSON.stringify(line)).join('\n'))
   const stored: SpaceObject[] = [SCHOOL, person('ada'), person('bo')].map(({ objectType, externalId, data }) => ({
     ...{ objectType, externalId, digest: digestOfData(data), keys: [] },
   }))
-  const [sent, said]: [string[], string[]] = [[], []]
+  const sent: string[] = []
   const space: ConnectorSpace = {
     readTypes: async () => new Map(),
     readAll: async () => new Map(stored.map((object) => [nameOf(object), object])),
@@ -36,12 +34,7 @@ async function imported(lines: readonly object[], refusedNames: readonly string[
       })
     },
   }
-  const options = { path, connectorId: 'hr', encoding: 'utf-8', isDryRun: false, deletesMissing: true } as const
-  const connection = { apiUrl: '', token: undefined, credentials: undefined }
-  const around = { space, progress: { show: () => undefined, end: () => undefined }, ask: undefined }
-  const say = (line: string) => void said.push(line.replace(`${path}:`, ''))
-  const code = await runImport({ ...options, isConfirmed: true, connection }, { ...around, say })
-  return { code, sent, said: said.slice(3) }
+  return { ...(await importLines(folder, lines, space)), sent }
 }
 
 describe('An import', () => {
