@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Overrides, Service } from '../../../functions/app/service.ts'
 import { withEvents } from '../../../functions/routes/all-routes.ts'
@@ -256,9 +257,18 @@ export function approvedBy(...gates: { type: string; approvers?: readonly string
   return { approvalRequired: true, approvalGates: gates.map((gate, index) => ({ order: index + 1, ...gate })) }
 }
 
-/** A directory that knows the groups of accounts. No test of collections asks for more. */
+/**
+ * A directory that knows the groups of accounts. No test of collections asks for more; the sweep of a tenant without
+ * links reads no group.
+ */
 function knownGroups(groups: ReadonlyMap<string, ReadonlySet<string>>): Directory {
-  const known: Pick<Directory, 'groupsOf'> = { groupsOf: async (_tenantId, account) => groups.get(account) }
+  const known: Pick<Directory, 'groupsOf' | 'readGroupsWithMembers'> = {
+    groupsOf: async (_tenantId, account) => groups.get(account),
+    readGroupsWithMembers: async (_tenantId, groupIds) => {
+      assert.deepEqual(groupIds, [], 'A test of links reads groups of the local directory.')
+      return new Map()
+    },
+  }
   return known as Directory
 }
 
