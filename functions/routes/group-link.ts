@@ -253,7 +253,8 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
       'Each hour, each enabled link has a job of type `ScheduledSweep`. It compares the group with the collection if one ' +
       'of them may have changed since they were equal, and at least once a week; otherwise it ends at once. Changes of ' +
       "the group's other properties, such as its type, are found by a comparison and before members are written. Such a " +
-      'job also runs when membership changes cannot be written incrementally.',
+      'job also runs when membership changes cannot be written incrementally.\n\n' +
+      'A job is kept for 30 days, one of type `ScheduledSweep` for two.',
     roles: READERS,
     query: JobQuery,
     reply: { status: 200, schema: Type.Array(SyncJobDto), paged: true },

@@ -55,7 +55,7 @@ export const peopleRoutes = (deps: PeopleRouteDependencies): readonly Route[] =>
     description:
       'Returns how many things need the attention of the caller, as far as the roles of the caller go. The lists behind ' +
       'the numbers: the group links with `needsAttention=true`, the account conflicts, the inbox of membership requests, ' +
-      'and the memberships of the caller.',
+      'the memberships of the caller, the connectors with their unresolved references, and the duplicates.',
     roles: 'any',
     identity: 'optional',
     reply: { status: 200, schema: AttentionDto },

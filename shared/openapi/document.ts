@@ -44,7 +44,7 @@ const ABOUT = `Defines collections of people, positions and org units, and keeps
 
 - Authenticate with \`Authorization: Bearer <access token>\`. Each operation lists its roles; a caller needs one of them.
   The token of a user needs the scope of this service; ID tokens are refused.
-- The requests of a caller per minute are limited: 429 \`TooManyRequests\` with \`Retry-After\`. An operator can restrict
+- The requests of a caller, and those of a tenant, to one instance per minute are limited: 429 \`TooManyRequests\` with \`Retry-After\`. An operator can restrict
   the service to certain tenants: others get \`TenantNotAllowed\`.
 - A request body must be sent with \`Content-Length\`. One with \`Transfer-Encoding: chunked\` has no effect and is refused
   with \`LengthRequired\`. The \`HttpClient\` of .NET sends \`JsonContent\` chunked: call \`LoadIntoBufferAsync()\` on the
@@ -52,8 +52,9 @@ const ABOUT = `Defines collections of people, positions and org units, and keeps
 - Unknown members of a request body, and unknown query parameters, are ignored, so that whole records can be sent back.
   One that differs from a known name only in case, or by at most two characters (one when the known name has fewer than
   six), is refused with \`UnknownMember\` or \`UnknownParameter\`. Keys of metadata and custom attributes are free.
-- If a member occurs twice, the last value applies. \`null\` means left
-  out for every optional member, so in an update it keeps the value; an empty string clears a description.
+- If a member occurs twice, the last value applies. \`null\` means left out for every optional member, so in an update it keeps the
+  value, except where the operation says that \`null\` removes it. An empty string clears a description.
+- A body has at most 1 MiB, that of a batch of connector objects 4 MiB: 413 \`BodyTooLarge\`.
 - A query parameter that is not a list must not be repeated.
 - Strings must be valid Unicode. An unpaired surrogate is refused with \`InvalidJson\`, or with \`InvalidValue\` for the
   item of a batch.

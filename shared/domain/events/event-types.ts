@@ -40,7 +40,10 @@ export const EVENTS = {
   'request.ending': { data: OfRequest, meaning: 'A membership ends within seven days' },
   'request.reminder': { data: OfRequest, meaning: 'A membership request waits at a gate for the days of its reminder' },
   'link.created': { data: OfLink, meaning: 'A group link was created' },
-  'link.updated': { data: OfLink, meaning: 'A group link was enabled or disabled' },
+  'link.updated': {
+    data: OfLink,
+    meaning: 'A group link was enabled or disabled, or its `acceptedWithoutAccount` was changed',
+  },
   'link.deleted': { data: OfLink, meaning: 'A group link was deleted' },
   'link.failed': {
     data: Closed({ ...LINK, error: Described(Nullable(Type.String()), 'As in the sync job; null when unknown.') }),

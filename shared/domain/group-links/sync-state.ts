@@ -5,7 +5,7 @@ import { openAccounts, type RemovalWindow } from './removal-window.ts'
 
 export const SyncState = Described(
   OneOf(['InSync', 'Pending', 'Failed', 'RemovalsHeld', 'RemovalsPaused', 'Disabled']),
-  'What the last syncs have left, the first that applies from the right. `InSync`: the group had the members of the ' +
+  'What the last syncs have left. Where several apply, the last one of this list is given. `InSync`: the group had the members of the ' +
     'collection, as they were last evaluated, when it was last synced. `Pending`: changes are being written, will be written by a job, or their ' +
     'outcome is not known yet. `Failed`: the last job failed, for another reason than that the link was disabled. ' +
     '`RemovalsHeld`: the removal guard holds removals: see `heldRemovals`. `RemovalsPaused`: members are added and none are removed: see `pausedBy`. `Disabled`: nothing is written.',
