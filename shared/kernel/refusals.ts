@@ -220,7 +220,9 @@ export const REFUSALS = {
   GroupNotOwned: { kind: 'forbidden', message: 'The service principal of this service is not an owner of the group' },
   SameActor: {
     kind: 'forbidden',
-    message: 'The settings require that another person than the one who caused the removals approves them',
+    message:
+      'Another person has to approve: the settings exclude who caused the removals and, where a cause is not known, who ' +
+      'created the link or changed the definition last',
   },
   VersionNotFound: { kind: 'missing', message: 'The collection has no such version' },
   PlanNotFound: { kind: 'missing', message: 'The link has no held removals' },

@@ -1,8 +1,7 @@
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { type AccountDependencies, accountsLost, accountsOf } from '../evaluation/member-accounts.ts'
 import { ALL_TIME, type MemberEvent } from '../history/member-history.ts'
-import type { RemovalCauses } from './collection-accounts.ts'
-import type { GroupLink } from './group-link.ts'
+import type { ComparedLink, RemovalCauses } from './collection-accounts.ts'
 import { ACTS, referencedActors } from './referenced-acts.ts'
 
 /**
@@ -16,10 +15,11 @@ export type CauseDependencies = Pick<CollectionDependencies, 'collections' | 'hi
 
 /**
  * The causes of removals, in the history of a collection's members. It is read until each account is explained: others
- * can have left since in any number of changes.
+ * can have left since in any number of changes. Where accounts stay unexplained, as those of a group that was filled
+ * before, the link itself can be the cause, with the definition that does not have them.
  */
 export async function removalCausesOf(
-  { tenantId, collectionId, comparedAtMs }: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs'>,
+  { tenantId, collectionId, comparedAtMs, createdBy }: ComparedLink,
   accounts: readonly string[],
   deps: CauseDependencies,
 ): Promise<RemovalCauses> {
@@ -52,6 +52,10 @@ export async function removalCausesOf(
       if (lost !== undefined) for (const account of explained) unexplained.delete(account)
     }
     if (unexplained.size === 0) break
+  }
+  if (unexplained.size > 0) {
+    actorIds.add(collection.definedBy)
+    if (createdBy !== null) actorIds.add(createdBy)
   }
   const others = await referencedActors({ collection, events: referenced }, rows, deps)
   return { newest, actorIds: [...actorIds.union(others)] }

@@ -92,10 +92,15 @@ export async function openAccountFixture(options: FixtureOptions = {}) {
     return directoryGroupId
   }
 
-  async function criteria(objectType: 'Identity' | 'Relationship', field: string, value: string): Promise<string> {
+  async function criteria(
+    objectType: 'Identity' | 'Relationship',
+    field: string,
+    value: string,
+    caller: Caller = CALLER,
+  ): Promise<string> {
     const conditions = [{ id: field, field, operator: 'Equals', value }]
     const body = { objectType, name: value, condition: { groupOperator: 'AND', conditions } }
-    return (await createCriteriaCollection(body, CALLER, coldProcess().collections)).id
+    return (await createCriteriaCollection(body, caller, coldProcess().collections)).id
   }
 
   /** A collection that these people have joined, each at the main position. */
