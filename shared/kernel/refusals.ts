@@ -222,7 +222,7 @@ export const REFUSALS = {
     kind: 'forbidden',
     message:
       'Another person has to approve: the settings exclude who caused the removals and, where a cause is not known, who ' +
-      'created the link or changed the definition last',
+      'created the link, enabled it or changed the definition last',
   },
   VersionNotFound: { kind: 'missing', message: 'The collection has no such version' },
   PlanNotFound: { kind: 'missing', message: 'The link has no held removals' },

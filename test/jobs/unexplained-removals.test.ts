@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { approveRemovals } from '../../shared/domain/group-links/approve-removals.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
-import { deleteLink } from '../../shared/domain/group-links/manage-links.ts'
+import { deleteLink, requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { type AccountFixture, CALLER, gone, identity, openAccountFixture } from '../support/jobs/account-fixture.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 import { setLinkSettings } from '../support/jobs/link-fixture.ts'
@@ -88,6 +88,26 @@ describe('Where the settings require a second person, removals', () => {
     await fixture.followed()
     const { held } = await heldOf(groupId)
     assert.deepEqual([held.count, held.cause?.kind], [accounts.length + 1, 'ObjectDeleted'])
+    assert.deepEqual(await approversOf(groupId, linker, definer, other), [other])
+  })
+
+  it('of people added to the group while its link was disabled are not approved by who enabled the link', async () => {
+    await people('Dora', 40)
+    const collectionId = await named('Dora', definer)
+    const groupId = await fixture.linkedGroup(collectionId)
+    const link = (await fixture.deps.links.ofGroup(TENANT, groupId))?.value ?? assert.fail('It has no link')
+    const target = { tenantId: TENANT, linkId: link.id, ifMatch: undefined }
+    const { sync } = fixture.coldProcess()
+    await updateLink(target, { state: 'Disabled', requestedBy: other }, sync)
+    await fixture.asTester({
+      method: 'POST',
+      path: `/groups/${groupId}/members/$ref`,
+      body: { '@odata.id': `https://graph.microsoft.com/v1.0/directoryObjects/${users(50, 1)[0]}` },
+    })
+    await updateLink(target, { state: 'Enabled', requestedBy: linker }, sync)
+    await requestSync(TENANT, collectionId, sync)
+    await fixture.followed()
+    assert.equal((await heldOf(groupId)).held.count, 1)
     assert.deepEqual(await approversOf(groupId, linker, definer, other), [other])
   })
 

@@ -60,7 +60,7 @@ export type AccountChanges = MembersWithoutAccount & {
 type LinkedCollection = { readonly kind: CollectionKind; readonly objectType: string }
 
 /** What is read of a link to find out why accounts leave its group. */
-export type ComparedLink = Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs' | 'createdBy'>
+export type ComparedLink = Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs' | 'createdBy' | 'enabledBy'>
 
 /** Why members whose accounts are to be removed have left their collection. */
 export type RemovalCauses = {
@@ -68,7 +68,7 @@ export type RemovalCauses = {
   readonly newest: { readonly kind: MemberChangeCause; readonly actorId: string; readonly atMs: number } | null
   /**
    * Who removed them directly, or changed the definition that did, and who has changed that last. Where the history does
-   * not explain all accounts, also who created the link and who has changed the definition last.
+   * not explain all accounts, also who created the link, who enabled it last, and who has changed the definition last.
    */
   readonly actorIds: readonly string[]
 }

@@ -112,7 +112,7 @@ type LinkTarget = LinkActor & {
 
 /** What a caller changes of a link. Members that are left out keep their value. */
 type LinkChange = Partial<Pick<GroupLink, 'state' | 'acceptedWithoutAccount'>> & {
-  /** Object id of the caller in the directory, for the job that follows. */
+  /** Object id of the caller in the directory. */
   readonly requestedBy?: string | null
 }
 
@@ -140,6 +140,7 @@ export async function updateLink(
     return {
       ...link,
       state: state ?? link.state,
+      ...(isEnabling && { enabledBy: requestedBy }),
       acceptedWithoutAccount: accepted ?? link.acceptedWithoutAccount,
       // Without the job below, the next sweep queues one.
       isBehind: link.isBehind || isAcceptedChanged,

@@ -19,7 +19,7 @@ export type CauseDependencies = Pick<CollectionDependencies, 'collections' | 'hi
  * before, the link itself can be the cause, with the definition that does not have them.
  */
 export async function removalCausesOf(
-  { tenantId, collectionId, comparedAtMs, createdBy }: ComparedLink,
+  { tenantId, collectionId, comparedAtMs, createdBy, enabledBy = null }: ComparedLink,
   accounts: readonly string[],
   deps: CauseDependencies,
 ): Promise<RemovalCauses> {
@@ -54,8 +54,7 @@ export async function removalCausesOf(
     if (unexplained.size === 0) break
   }
   if (unexplained.size > 0) {
-    actorIds.add(collection.definedBy)
-    if (createdBy !== null) actorIds.add(createdBy)
+    for (const id of [createdBy, enabledBy, collection.definedBy]) if (id !== null) actorIds.add(id)
   }
   const others = await referencedActors({ collection, events: referenced }, rows, deps)
   return { newest, actorIds: [...actorIds.union(others)] }
