@@ -68,7 +68,8 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       const owned = new Set<string>()
       for (const batch of chunk(groupIds, CALLS_PER_BATCH_COUNT)) {
         const reads = batch.map((id): GraphCall => ({ method: 'GET', path: ownerPath(id, servicePrincipalId) }))
-        for (const [index, { reply }] of (await calls.sendAll(tenantId, reads)).entries()) {
+        for (const [index, result] of (await calls.sendAll(tenantId, reads)).entries()) {
+          const reply = replyOf(result)
           // The index of groups can show one that was deleted a short time ago.
           const isMissing = reply.status === 404 && reply.isJson
           if (!isMissing && listsOwner(reply, servicePrincipalId)) owned.add(batch[index] ?? '')
@@ -109,8 +110,8 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
         ...chunk(unknown, USERS_PER_CALL_COUNT).map(usersCall),
       ])
       const refusal = groupRefusal(groupIn(replyOf(results[0]), groupId))
-      for (const { reply } of results.slice(groupReads.length)) {
-        for (const user of remembered(tenantId, membersIn(reply).users)) users.add(user)
+      for (const result of results.slice(groupReads.length)) {
+        for (const user of remembered(tenantId, membersIn(replyOf(result)).users)) users.add(user)
       }
       const isOwned = refusal !== undefined || ownerId === undefined || listsOwner(replyOf(results[1]), ownerId)
       return { users, refusal: isOwned ? refusal : 'GroupNotOwned' }
@@ -127,10 +128,7 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
           tenantId,
           paths.map((path): GraphCall => ({ method: 'GET', path })),
         )
-        const replies = chunk(
-          results.map(({ reply }) => reply),
-          CALLS_PER_GROUP_COUNT,
-        )
+        const replies = chunk(results.map(replyOf), CALLS_PER_GROUP_COUNT)
         for (const [index, [properties, members]] of replies.entries()) {
           const id = batch[index]
           if (id === undefined || properties === undefined || members === undefined)
@@ -152,8 +150,10 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
   }
 }
 
+/** @throws DirectoryFault when the call could not be sent again. */
 function replyOf(result: CallResult | undefined): GraphReply {
   if (result === undefined) throw new Error('A call has no result.')
+  if (result.fault !== undefined) throw result.fault
   return result.reply
 }
 

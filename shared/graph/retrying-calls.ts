@@ -1,3 +1,4 @@
+import { DirectoryFault } from '../domain/group-links/directory.ts'
 import { type GraphCall, type GraphReply, NO_REPLY, replyKind, retryAfterMsOf, type SendCall } from './graph-calls.ts'
 
 /** Items of a `$batch`. https://learn.microsoft.com/graph/json-batching */
@@ -17,12 +18,15 @@ export type CallResult = {
   readonly attemptCount: number
   /** An earlier attempt had an unclear reply and may have taken effect. */
   readonly mayHaveSucceededBefore: boolean
+  /** Why the call was not sent again, apart from its reply. */
+  readonly fault?: DirectoryFault
 }
 
 export type RetryingCalls = {
   /**
    * Sends the calls, at most `CALLS_PER_BATCH_COUNT`, until each has a clear reply or no attempts left.
    * @param deadlineMs nothing is sent from then on, and the last replies are returned.
+   * @throws DirectoryFault when nothing was sent. One that ends the retries is in the results of the calls left.
    */
   sendAll(tenantId: string, calls: readonly GraphCall[], deadlineMs?: number): Promise<CallResult[]>
 }
@@ -49,18 +53,27 @@ export function retryingCalls(options: RetryingCallsOptions): RetryingCalls {
     async sendAll(tenantId, calls, deadlineMs = NEVER_MS) {
       const all = calls.map((call): Pending => ({ call, attempts: 0, dueMs: 0, reply: NO_REPLY, unclear: false }))
       let open = all
+      let fault: DirectoryFault | undefined
       while (open.length > 0) {
         const earliestMs = Math.min(...open.map(({ dueMs }) => dueMs))
         if (earliestMs > nowMs()) await sleep(earliestMs - nowMs())
         // A suspended process sleeps longer than requested.
         if (nowMs() >= deadlineMs) break
         const due = open.filter(({ dueMs }) => dueMs <= Math.max(nowMs(), earliestMs))
-        const replies = await sendTogether(tenantId, due, options)
+        const replies = await sendTogether(tenantId, due, options).catch((error: unknown) => {
+          if (!(error instanceof DirectoryFault) || all.every(({ attempts }) => attempts === 0)) throw error
+          fault = error
+          return []
+        })
+        // The earlier attempts may have taken effect.
+        if (fault !== undefined) break
         for (const [index, pending] of due.entries()) receive(pending, replies[index] ?? NO_REPLY, deadlineMs, options)
         open = open.filter(({ dueMs }) => dueMs !== NEVER_MS)
       }
-      return all.map(({ reply, attempts, unclear }) => {
-        return { reply, attemptCount: attempts, mayHaveSucceededBefore: unclear }
+      return all.map((pending): CallResult => {
+        const { reply, attempts, unclear } = pending
+        const result = { reply, attemptCount: attempts, mayHaveSucceededBefore: unclear }
+        return fault !== undefined && open.includes(pending) ? { ...result, fault } : result
       })
     },
   }

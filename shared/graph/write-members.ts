@@ -208,7 +208,10 @@ async function sendAll(
   try {
     if (nowMs() >= deadlineMs) throw new DirectoryFault('unavailable', 'The directory did not respond in time.')
     const results = await calls.sendAll(tenantId, all, deadlineMs)
-    for (const { attemptCount } of results) tally.sentCount += attemptCount
+    for (const { attemptCount, fault } of results) {
+      tally.sentCount += attemptCount
+      if (fault !== undefined) tally.fault ??= fault
+    }
     return results
   } catch (error) {
     if (!(error instanceof DirectoryFault)) throw error

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { DirectoryFault } from '../../shared/domain/group-links/directory.ts'
 import type { GraphCall, GraphReply } from '../../shared/graph/graph-calls.ts'
 import { NO_REPLY } from '../../shared/graph/graph-calls.ts'
 import { retryingCalls } from '../../shared/graph/retrying-calls.ts'
@@ -18,13 +19,22 @@ const messageOf = ({ body }: GraphReply) => (body as { error: { message: string 
 const ALREADY_MEMBER = reply(400, "One or more added object references already exist for: 'members'.")
 const unknownAccount = (account: string) => reply(404, `Resource '${account}' does not exist.`)
 
-/** Writes to a directory with a list of replies; each call alone, in the order of the list. */
-function scripted(replies: readonly GraphReply[]) {
+/** The reply to a batch whose items have these statuses. */
+const batchReply = (...statuses: readonly number[]): GraphReply => ({
+  ...reply(200),
+  body: { responses: statuses.map((status, index) => ({ id: String(index), status, headers: {} })) },
+})
+const NO_TOKEN = new DirectoryFault('unavailable', 'The directory returned no token.')
+
+/** Writes to a directory with a list of replies, one for each request, in the order of the list. */
+function scripted(replies: readonly (GraphReply | DirectoryFault)[]) {
   const sent: GraphCall[] = []
   let ms = 0
   const send = async (_tenantId: string, call: GraphCall): Promise<GraphReply> => {
     sent.push(call)
-    return replies[sent.length - 1] ?? assert.fail(`No reply for ${call.method} ${call.path}`)
+    const next = replies[sent.length - 1] ?? assert.fail(`No reply for ${call.method} ${call.path}`)
+    if (next instanceof DirectoryFault) throw next
+    return next
   }
   const nowMs = () => ms
   const sleep = async (delayMs: number) => {
@@ -59,6 +69,18 @@ describe('Removing members', () => {
     const { written, unchanged } = await removeMembers(writes, [user(1)])
     assert.deepEqual([written, unchanged], [[user(1)], []])
   })
+
+  it('counts what was removed before a retry found no token, and does not give back what may have been', async () => {
+    const { writes } = scripted([batchReply(503, 204, 204), NO_TOKEN])
+    const { written, refused, sentCount, fault } = await removeMembers(writes, users(1, 3))
+    assert.deepEqual([written, refused, sentCount, fault], [users(2, 2), [], 3, NO_TOKEN])
+  })
+
+  it('gives everything back when no token could be had before the first attempt', async () => {
+    const { writes } = scripted([NO_TOKEN])
+    const { written, refused, sentCount, fault } = await removeMembers(writes, users(1, 3))
+    assert.deepEqual([written, refused, sentCount, fault], [[], users(1, 3), 0, NO_TOKEN])
+  })
 })
 
 describe('Adding members', () => {
@@ -73,6 +95,12 @@ describe('Adding members', () => {
     const { writes } = scripted([unknownAccount(user(1)), ALREADY_MEMBER])
     const { written, unchanged, missing } = await addMembers(writes, users(1, 2))
     assert.deepEqual([written, unchanged, missing], [[], [user(2)], [user(1)]])
+  })
+
+  it('counts what was added before a retry found no token', async () => {
+    const { writes } = scripted([batchReply(204, 503), NO_TOKEN])
+    const { written, sentCount, fault } = await addMembers(writes, users(1, 40))
+    assert.deepEqual([written, sentCount, fault], [users(1, 20), 2, NO_TOKEN])
   })
 
   it('sends an addition again after a 409, and counts it as written', async () => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
+import { DirectoryFault } from '../../shared/domain/group-links/directory.ts'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { syncStateOf } from '../../shared/domain/group-links/sync-state.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
-import { linkFixtureOfTests, syncedLink } from '../support/jobs/link-fixture.ts'
+import { linkFixtureOfTests, notifyOfMembershipChange, syncedLink } from '../support/jobs/link-fixture.ts'
 
 const fixture = await linkFixtureOfTests()
 
@@ -222,4 +223,33 @@ describe('A sync job with directory faults', () => {
     assert.deepEqual([job?.status, job?.added, job?.removed], ['Queued', 0, 0])
     assert.equal((await fixture.membersOf(groupId)).size, 1_050)
   })
+})
+
+describe('Removals whose retry finds no token', () => {
+  /** A worker that obtains no token for the first retry of a removal. */
+  function withoutToken() {
+    let removalCount = 0
+    const directory = fixture.directoryOver((send) => async (tenantId, call) => {
+      if (/"DELETE"/.test(JSON.stringify(call)) && ++removalCount === 2)
+        throw new DirectoryFault('unavailable', 'The directory returned no token.')
+      return send(tenantId, call)
+    })
+    return { ...fixture.deps, directory }
+  }
+
+  for (const [claim, start] of [
+    ['a job', (collectionId: string) => requestSync(TENANT, collectionId, fixture.deps)],
+    ['a single change', (collectionId: string) => notifyOfMembershipChange(fixture, collectionId)],
+  ] as const) {
+    it(`are each counted once by the removal guard, of ${claim}`, async () => {
+      const { collectionId, groupId, linkId } = await syncedLink(fixture, users(0, 100))
+      fixture.collections.change(collectionId, users(20, 80))
+      fixture.server.setFaults([{ method: 'DELETE', path: user(0), status: 503, times: 1 }])
+      await start(collectionId)
+      await fixture.drain(withoutToken())
+      assert.deepEqual(await fixture.membersOf(groupId), new Set(users(20, 80)))
+      const { entries, open } = (await fixture.link(linkId)).removalWindow
+      assert.deepEqual([entries.reduce((sum, { count }) => sum + count, 0), open], [20, null])
+    })
+  }
 })
