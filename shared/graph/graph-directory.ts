@@ -8,8 +8,9 @@ import { chunk } from '../kernel/chunk.ts'
 import type { GraphCall, GraphReply, SendCall } from './graph-calls.ts'
 import { groupIn, groupsIn, listsOwner, memberChangesIn, membersIn, pathOf } from './group-replies.ts'
 import { KnownUsers, USERS_PER_CALL_COUNT, usersCall } from './known-users.ts'
+import { groupPath } from './member-calls.ts'
 import { CALLS_PER_BATCH_COUNT, type CallResult, retryingCalls } from './retrying-calls.ts'
-import { addMembers, groupPath, type MemberWrites, removeMembers, WRITE_LIMITS } from './write-members.ts'
+import { addMembers, type MemberWrites, removeMembers, WRITE_LIMITS } from './write-members.ts'
 
 export type GraphDirectoryOptions = {
   /** Without a trailing slash: `https://graph.microsoft.com`. */

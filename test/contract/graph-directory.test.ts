@@ -4,7 +4,7 @@ import { readAllMembers } from '../../shared/domain/group-links/directory.ts'
 import { type GraphReply, retryAfterMsOf } from '../../shared/graph/graph-calls.ts'
 import { graphDirectory } from '../../shared/graph/graph-directory.ts'
 import { graphTokens } from '../../shared/graph/graph-tokens.ts'
-import { removeCall } from '../../shared/graph/write-members.ts'
+import { removeCall } from '../../shared/graph/member-calls.ts'
 import {
   openDirectory,
   SMALL_TENANT,
