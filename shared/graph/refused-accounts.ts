@@ -11,8 +11,8 @@ const NO_GUESTS = 'guests users are not allowed to join'
 /** How Graph refuses an application without the permission. https://learn.microsoft.com/graph/resolve-auth-errors */
 const NO_PERMISSION = 'insufficient privileges'
 
-/** A reply with which Graph refused to add one account alone. */
-export type RefusedAddition = { readonly account: string; readonly reply: GraphReply }
+/** A reply with which Graph refused to write one account alone. */
+export type RefusedAccount = { readonly account: string; readonly reply: GraphReply }
 
 /** Whether a reply to the addition of one account can concern this account, and not the group or the application. */
 export function mayConcernAccount(reply: GraphReply): boolean {
@@ -25,7 +25,7 @@ export function mayConcernAccount(reply: GraphReply): boolean {
  * before and no permission is missing now. Otherwise a missing permission would look like a list of accounts.
  */
 function isRefusedAccount(
-  { account, reply }: RefusedAddition,
+  { account, reply }: RefusedAccount,
   { acceptsOthers, refusedBefore }: { readonly acceptsOthers: boolean; readonly refusedBefore: ReadonlySet<string> },
 ): boolean {
   const message = replyMessage(reply).toLowerCase()
@@ -39,8 +39,9 @@ type Refusals = {
   missing: string[]
   refusal?: string
   fault?: DirectoryFault
-  /** Refusals that are not counted yet. */
-  open: RefusedAddition[]
+  accountFault?: DirectoryFault
+  /** Replies that are not counted yet. */
+  open: RefusedAccount[]
 }
 
 /** Counts the open refusals of a tally: the refused accounts as missing, and any other refusal as its fault. */
@@ -53,4 +54,22 @@ export function settleRefusals(tally: Refusals, refusedBefore: ReadonlySet<strin
     } else tally.fault ??= replyFault(refused.reply)
   }
   tally.open = []
+}
+
+/** Counts the open replies of removals: as the fault of single accounts, or as that of the write. */
+export function settleRemovals(tally: Omit<Refusals, 'missing'>): void {
+  const acceptsOthers = tally.written.length + tally.unchanged.length > 0
+  for (const { reply } of tally.open) {
+    const fault = replyFault(reply)
+    if (isFaultOfAccount(reply, acceptsOthers)) tally.accountFault ??= fault
+    else tally.fault ??= fault
+  }
+  tally.open = []
+}
+
+/** Without this distinction, a group would get a call for each account while a permission is missing. */
+function isFaultOfAccount(reply: GraphReply, acceptsOthers: boolean): boolean {
+  const kind = replyKind(reply)
+  if (kind === 'throttled') return false
+  return acceptsOthers || (kind === 'denied' && !replyMessage(reply).toLowerCase().includes(NO_PERMISSION))
 }

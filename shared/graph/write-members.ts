@@ -2,7 +2,7 @@ import { type Directory, DirectoryFault, type WriteOutcome } from '../domain/gro
 import { chunk } from '../kernel/chunk.ts'
 import { type GraphCall, type GraphReply, replyFault, replyKind, replyMessage } from './graph-calls.ts'
 import { addCall, addOneCall, removeCall } from './member-calls.ts'
-import { mayConcernAccount, type RefusedAddition, settleRefusals } from './refused-accounts.ts'
+import { mayConcernAccount, type RefusedAccount, settleRefusals, settleRemovals } from './refused-accounts.ts'
 import { CALLS_PER_BATCH_COUNT, type CallResult, type RetryingCalls } from './retrying-calls.ts'
 
 /** Graph refuses more members in one PATCH. https://learn.microsoft.com/graph/api/group-post-members */
@@ -52,11 +52,11 @@ type Tally = {
   sentCount: number
   refusal?: string
   fault?: DirectoryFault
+  accountFault?: DirectoryFault
+  open: RefusedAccount[]
 }
 
-type AdditionTally = Tally & { open: RefusedAddition[] }
-
-const emptyTally = (): Tally => ({ written: [], unchanged: [], missing: [], refused: [], sentCount: 0 })
+const emptyTally = (): Tally => ({ written: [], unchanged: [], missing: [], refused: [], sentCount: 0, open: [] })
 
 /**
  * Adds accounts in PATCHes of twenty. After a refused PATCH, finds the outcome of each of its accounts.
@@ -67,7 +67,7 @@ export async function addMembers(
   accounts: readonly string[],
   refusedBefore: readonly string[] = [],
 ): Promise<WriteOutcome> {
-  const tally: AdditionTally = { ...emptyTally(), open: [] }
+  const tally = emptyTally()
   const before = new Set(refusedBefore)
   let patches = chunk([...new Set(accounts)], MEMBERS_PER_PATCH_COUNT).map(
     (accounts): Patch => ({ accounts: accounts, droppedCount: 0, mayHaveSucceededBefore: false }),
@@ -102,7 +102,7 @@ function tallyPatch(
   { groupId }: MemberWrites,
   patch: Patch,
   { reply, mayHaveSucceededBefore }: CallResult,
-  tally: AdditionTally,
+  tally: Tally,
   next: { again: Patch[]; oneByOne: Patch[] },
 ): void {
   const before = patch.mayHaveSucceededBefore || mayHaveSucceededBefore
@@ -124,7 +124,7 @@ function tallyPatch(
   }
 }
 
-async function addOneByOne(writes: MemberWrites, patch: Patch, tally: AdditionTally): Promise<void> {
+async function addOneByOne(writes: MemberWrites, patch: Patch, tally: Tally): Promise<void> {
   const { graphUrl, groupId } = writes
   const results = await sendAll(
     writes,
@@ -145,7 +145,7 @@ function tallyOne(
   account: string,
   reply: GraphReply,
   mayHaveSucceededBefore: boolean,
-  tally: AdditionTally,
+  tally: Tally,
 ): void {
   const message = replyMessage(reply).toLowerCase()
   const isDenied = replyKind(reply) === 'denied'
@@ -176,8 +176,10 @@ export async function removeMembers(writes: MemberWrites, accounts: readonly str
       tally,
     )
     for (const [index, account] of ids.entries()) tallyRemoval(account, results[index], tally)
+    settleRemovals(tally)
   }
-  return tally
+  const { open: _settled, ...outcome } = tally
+  return outcome
 }
 
 /** @param result undefined when nothing was sent. */
@@ -194,7 +196,7 @@ function tallyRemoval(account: string, result: CallResult | undefined, tally: Ta
   if (kind === 'done') tally.written.push(account)
   else if (isNoMember && reply.isJson) (mayHaveSucceededBefore ? tally.written : tally.unchanged).push(account)
   else {
-    tally.fault ??= replyFault(reply)
+    tally.open.push({ account, reply })
     if (kind === 'denied' && !mayHaveSucceededBefore) tally.refused.push(account)
   }
 }

@@ -12,7 +12,7 @@ export type DirectoryGroup = {
   readonly isManagementRestricted: boolean | null
 }
 
-/** Outcome of adding or removing accounts. Each account is in one list, or in none when `fault` is set. */
+/** Outcome of adding or removing accounts. Each account is in one list, or in none when a fault is set. */
 export type WriteOutcome = {
   readonly written: readonly string[]
   /** Already a member when adding; not a member when removing. */
@@ -21,12 +21,14 @@ export type WriteOutcome = {
   readonly missing: readonly string[]
   /** Why the first of those was refused that the directory has. */
   readonly refusal?: string
-  /** Removals that certainly had no effect: the directory refused them, or they were not sent. Set with `fault`. */
+  /** Removals that certainly had no effect: the directory refused them, or they were not sent. Set with a fault. */
   readonly refused: readonly string[]
   /** Write requests sent, retries included: what the directory counts against its limits. */
   readonly sentCount: number
   /** Why the remaining accounts were not written, after retries. */
   readonly fault?: DirectoryFault
+  /** Why single accounts were not written, after retries. It concerns these alone: others can be written. */
+  readonly accountFault?: DirectoryFault
 }
 
 export type DirectoryFaultKind =

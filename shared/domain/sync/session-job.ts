@@ -21,8 +21,9 @@ export class SessionJob {
   #earlier: WriteJournal
   #uncertain: ReadonlySet<string> = new Set()
   #journaledStep: SyncStep | undefined
-  /** What the job had added when the batch was planned. */
+  /** What the job had added and removed when the batch was planned. */
   #addedBeforeCount = 0
+  #removedBeforeCount = 0
   /** Written accounts that are not saved yet. */
   #added: string[] = []
   #removed: string[] = []
@@ -55,6 +56,11 @@ export class SessionJob {
     return this.#value.added > this.#addedBeforeCount
   }
 
+  /** Whether this session has added or removed an account. */
+  get hasWritten(): boolean {
+    return this.hasAdded || this.#value.removed > this.#removedBeforeCount
+  }
+
   get earlier(): WriteJournal {
     return this.#earlier
   }
@@ -63,6 +69,7 @@ export class SessionJob {
   plan({ job, earlier, uncertain, ...counted }: BatchPlan): void {
     this.#value = job
     this.#addedBeforeCount = job.added
+    this.#removedBeforeCount = job.removed
     this.wrote(counted)
     this.#earlier = earlier
     this.#uncertain = uncertain

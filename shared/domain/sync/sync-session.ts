@@ -2,7 +2,7 @@ import { enqueueMembersChanged } from '../../kernel/enqueue-messages.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AcceptedMembers } from '../group-links/collection-accounts.ts'
-import type { WriteOutcome } from '../group-links/directory.ts'
+import type { DirectoryFault, WriteOutcome } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
 import { rejectedAccounts, rejectionOf } from '../group-links/removal-rejection.ts'
@@ -41,6 +41,8 @@ export class SyncSession {
   #accepted: AcceptedMembers = NO_ACCEPTED
   /** When the held removals had been rejected, as of the comparison. */
   #rejectedAt: string | undefined
+  /** Why single accounts were not written. The run fails after the others are written. */
+  #accountFault: DirectoryFault | undefined
 
   private constructor(link: SessionLink, job: SessionJob, time: SessionTime, deps: SyncDependencies) {
     this.#deps = deps
@@ -164,6 +166,7 @@ export class SyncSession {
     const continues = !isTimeUp && outcome.fault === undefined && next !== undefined && !isDeferred(job, next)
     await this.#job.save(job, continues ? next : undefined)
     if (outcome.fault !== undefined) throw outcome.fault
+    this.#accountFault ??= outcome.accountFault
     // The directory answers every removal from a deleted group with "not a member".
     if (step.kind === 'remove' && outcome.written.length === 0) await this.#group.verify()
     return isTimeUp && next !== undefined ? { delayMs: 0, releasesLease: false } : undefined
@@ -185,10 +188,12 @@ export class SyncSession {
   /**
    * Ends the batch.
    * @returns The saved job.
-   * @throws LeaseLost, Refusal `LinkNotFound`, RunFault when the next batch would try the same accounts as this one.
+   * @throws LeaseLost, Refusal `LinkNotFound`, RunFault or DirectoryFault when the next batch would try the same accounts as
+   *   this one.
    */
   async yield({ delayMs, releasesLease }: Yield): Promise<SyncJob> {
     if (this.#isStuck()) throw unresolvedFault(this.#job.value)
+    if (this.#accountFault !== undefined && !this.#job.hasWritten) throw this.#accountFault
     const nowMs = this.#deps.nowMs()
     const lease = releasesLease ? null : { ...this.#link.lease, expiresAtMs: nowMs + this.#deps.leaseMs }
     await this.#job.save(yielded(this.#job.value, nowMs + delayMs))
@@ -203,8 +208,13 @@ export class SyncSession {
     return hasTried && this.#job.hasTooManyUnresolved && !this.#job.hasAdded
   }
 
-  /** Ends the run successfully. @returns The saved job. @throws LeaseLost, RunFault after too many unresolved accounts. */
+  /**
+   * Ends the run successfully.
+   * @returns The saved job.
+   * @throws LeaseLost, RunFault after too many unresolved accounts, DirectoryFault after one of single accounts.
+   */
   async complete(plan: BatchPlan): Promise<SyncJob> {
+    if (this.#accountFault !== undefined) throw this.#accountFault
     if (this.#job.hasTooManyUnresolved) throw unresolvedFault(this.#job.value)
     const { nowMs } = this.#deps
     const { tenantId, collectionId, appliedMembershipVersion } = this.#link.value

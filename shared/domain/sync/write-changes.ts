@@ -136,6 +136,7 @@ async function writeSteps(
   const absent: string[] = []
   const outcomes = { removed: [] as string[], notRemoved: [] as string[] }
   let lease = acquired
+  let isComplete = true
   const steps = stepsOf(decision, deps.directory.limits)
   for (const [index, step] of steps.entries()) {
     const { kind } = step
@@ -157,12 +158,17 @@ async function writeSteps(
     const known = outcomesOfStep(kind, outcome, earlier)
     outcomes.removed.push(...known.removed)
     outcomes.notRemoved.push(...known.notRemoved)
-    if (outcome.fault === undefined && outcome.missing.length === 0) continue
-    const reason = outcome.fault?.message ?? outcome.refusal ?? 'The directory has no such account.'
+    const { fault, accountFault } = outcome
+    if (fault === undefined && accountFault === undefined && outcome.missing.length === 0) continue
+    const reason = (fault ?? accountFault)?.message ?? outcome.refusal ?? 'The directory has no such account.'
     deps.log.warn('link.change-not-written', { tenantId, linkId, kind, reason })
+    isComplete = false
+    // After a refusal of single removals, the others do not wait. A job finds out why a whole step is refused.
+    const acceptsOthers = outcome.written.length + outcome.unchanged.length > 0
+    if (kind === 'remove' && fault === undefined && acceptsOthers) continue
     return incomplete(steps.slice(index + 1))
   }
-  return { added, removed, absent, outcomes, isComplete: true }
+  return { added, removed, absent, outcomes, isComplete }
 
   /** The removals of steps that were not sent no longer count. */
   function incomplete(unsent: readonly SyncStep[]): WrittenChanges {

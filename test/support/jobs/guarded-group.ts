@@ -78,7 +78,7 @@ export function guardedGroup(members: readonly string[], nowMs: () => number) {
       if (fault === undefined) return outcome({ written, unchanged })
       const rest = accounts.slice(half)
       if (fault === 'refused') {
-        return outcome({ written, unchanged, refused: rest, fault: new DirectoryFault('refused', 'No.') })
+        return outcome({ written, unchanged, refused: rest, accountFault: new DirectoryFault('refused', 'No.') })
       }
       if (fault === 'unanswered') for (const account of rest) remove(account)
       return outcome({ written, unchanged, fault: new DirectoryFault('unavailable', 'No response.') })
