@@ -16,7 +16,8 @@ export type RefusedAccount = { readonly account: string; readonly reply: GraphRe
 
 /** Whether a reply to the addition of one account can concern this account, and not the group or the application. */
 export function mayConcernAccount(reply: GraphReply): boolean {
-  return replyKind(reply) === 'denied' && (reply.status === 400 || reply.status === 403)
+  const kind = replyKind(reply)
+  return kind === 'unclear' || (kind === 'denied' && (reply.status === 400 || reply.status === 403))
 }
 
 /**
@@ -44,11 +45,16 @@ type Refusals = {
   open: RefusedAccount[]
 }
 
-/** Counts the open refusals of a tally: the refused accounts as missing, and any other refusal as its fault. */
+/**
+ * Counts the open replies of additions: the refused accounts as missing, and any other reply as a fault. One without a
+ * clear reply is the fault of single accounts when the group accepts others.
+ */
 export function settleRefusals(tally: Refusals, refusedBefore: ReadonlySet<string>): void {
   const acceptsOthers = tally.written.length + tally.unchanged.length > 0
   for (const refused of tally.open) {
-    if (isRefusedAccount(refused, { acceptsOthers, refusedBefore })) {
+    const isUnclear = replyKind(refused.reply) === 'unclear'
+    if (isUnclear && acceptsOthers) tally.accountFault ??= replyFault(refused.reply)
+    else if (!isUnclear && isRefusedAccount(refused, { acceptsOthers, refusedBefore })) {
       tally.missing.push(refused.account)
       tally.refusal ??= replyFault(refused.reply).message
     } else tally.fault ??= replyFault(refused.reply)

@@ -59,7 +59,7 @@ type Tally = {
 const emptyTally = (): Tally => ({ written: [], unchanged: [], missing: [], refused: [], sentCount: 0, open: [] })
 
 /**
- * Adds accounts in PATCHes of twenty. After a refused PATCH, finds the outcome of each of its accounts.
+ * Adds accounts in PATCHes of twenty. After a PATCH that is refused or fails, finds the outcome of each of its accounts.
  * @param refusedBefore Accounts that an earlier call could not add.
  */
 export async function addMembers(
@@ -88,7 +88,7 @@ export async function addMembers(
     for (const patch of oneByOne) {
       if (tally.fault !== undefined) break
       await addOneByOne(writes, patch, tally)
-      // A missing permission ends the write here, before each account of the other PATCHes is refused as well.
+      // A missing permission or an outage ends the write here, before each account of the other PATCHes fails as well.
       settleRefusals(tally, before)
     }
     settleRefusals(tally, before)
@@ -108,8 +108,10 @@ function tallyPatch(
   const before = patch.mayHaveSucceededBefore || mayHaveSucceededBefore
   const kind = replyKind(reply)
   if (kind === 'done') tally.written.push(...patch.accounts)
-  else if (kind !== 'denied') tally.fault ??= replyFault(reply)
+  else if (kind === 'throttled') tally.fault ??= replyFault(reply)
   else if (patch.accounts.length === 1) tallyOne(groupId, patch.accounts[0] ?? '', reply, before, tally)
+  // The directory may fail for one of the accounts, at each attempt.
+  else if (kind === 'unclear') next.oneByOne.push({ ...patch, mayHaveSucceededBefore: before })
   else {
     const message = replyMessage(reply).toLowerCase()
     const unknown = reply.status === 404 ? patch.accounts.find((account) => message.includes(account)) : undefined

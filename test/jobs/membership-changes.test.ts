@@ -189,7 +189,7 @@ describe('An incremental sync', () => {
   it('leaves a change that the directory does not accept to a job, which retries', async () => {
     const { collectionId, groupId, linkId } = await synced(users(0, 5))
     const { appliedMembershipVersion } = await fixture.link(linkId)
-    fixture.server.setFaults([{ method: 'PATCH', path: groupId, status: 503, times: 6 }])
+    fixture.server.setFaults(['PATCH', 'POST'].map((method) => ({ method, path: groupId, status: 503, times: 8 })))
     fixture.collections.change(collectionId, users(0, 7))
     await enqueue(collectionId)
     await fixture.deliverNext()
@@ -207,7 +207,7 @@ describe('An incremental sync', () => {
     assert.ok(running !== undefined)
     await fixture.deps.jobs.replace({ ...running.value, status: 'Running' }, running.version)
     fixture.sentMessages.length = 0
-    fixture.server.setFaults([{ method: 'PATCH', path: groupId, status: 503, times: 6 }])
+    fixture.server.setFaults(['PATCH', 'POST'].map((method) => ({ method, path: groupId, status: 503, times: 8 })))
     fixture.collections.change(collectionId, users(0, 7))
     await enqueue(collectionId)
     await fixture.deliverNext()

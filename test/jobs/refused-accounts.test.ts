@@ -179,3 +179,50 @@ describe('A group that refuses each addition', () => {
     assert.match((await fixture.link(linkId)).lastSyncError ?? '', /Insufficient privileges/)
   })
 })
+
+describe('A group to which the addition of one account always fails', () => {
+  const failFor = (account: string, status = 503) =>
+    fixture.server.setFaults([{ path: '^/v1.0/groups/', body: account, status }])
+  const WRITES = '^/v1.0/groups/[^/]+($|/members/)'
+
+  async function lastJob(collectionId: string) {
+    const [job] = await fixture.jobsOf(collectionId)
+    return [job?.status, job?.attempts, job?.added, job?.removed, job?.error]
+  }
+
+  for (const [claim, count] of [
+    ['of many', 250],
+    ['of two', 2],
+  ] as const) {
+    it(`gets all others ${claim} by the first job, keeps who has left, and has the cause on the job`, async () => {
+      const { collectionId, groupId } = await fixture.linked(users(0, count), users(500, 10))
+      failFor(user(0))
+      await fixture.deliverNext()
+      assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(1, count - 1), ...users(500, 10)]))
+      await fixture.drain()
+      const error = 'The directory returned HTTP 503. Retries have failed.'
+      assert.deepEqual(await lastJob(collectionId), ['Failed', 4, count - 1, 0, error])
+    })
+  }
+
+  it('gets who is added later, by the job that follows the single change', async () => {
+    const { collectionId, groupId } = await syncedLink(fixture, users(1, 5))
+    failFor(user(0), 500)
+    for (const count of [6, 7]) {
+      fixture.collections.change(collectionId, users(0, count))
+      await notifyOfMembershipChange(fixture, collectionId)
+      await fixture.drain()
+      assert.deepEqual(await fixture.membersOf(groupId), new Set(users(1, count - 1)))
+    }
+  })
+
+  it('gets single additions of one PATCH only while all writes fail', async () => {
+    const { collectionId } = await fixture.linked(users(0, 250))
+    fixture.server.setFaults(['PATCH', 'POST'].map((method) => ({ path: WRITES, method, status: 503 })))
+    await fixture.deliverNext()
+    const batches = fixture.server.requests().filter(({ path }) => path.includes('batch'))
+    // Four attempts of the five PATCHes, and of the accounts of one.
+    assert.equal(batches.length, 8)
+    assert.deepEqual((await lastJob(collectionId)).slice(0, 3), ['Queued', 1, 0])
+  })
+})

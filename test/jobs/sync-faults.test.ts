@@ -102,8 +102,8 @@ describe('A sync job with directory faults', () => {
   })
 
   it('runs four times, after 15, 60 and 240 seconds, and then stays failed', async () => {
-    const { collectionId, linkId, groupId } = await fixture.linked(users(0, 5), users(3, 4))
-    fixture.server.setFaults([{ path: groupId, method: 'PATCH', status: 503 }])
+    const { collectionId, linkId } = await fixture.linked(users(0, 5), users(3, 4))
+    fixture.server.setFaults(['PATCH', 'POST'].map((method) => ({ path: WRITE, method, status: 503 })))
     await fixture.drain()
     const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.removed], ['Failed', 4, 0, 0])

@@ -52,7 +52,8 @@ async function runBatch(session: SyncSession): Promise<SyncJob> {
     const pause = 'delayMs' in verified ? verified : await applySteps(session, verified)
     if (pause !== undefined) return session.yield(pause)
   }
-  // Removals come last: an account that is not known to be a user defers them.
+  // Removals come last: an account that is not known to be a user defers them, as does one that could not be added.
+  session.throwAccountFault()
   const pause = await applySteps(session, remove)
   return pause === undefined ? session.complete(plan) : session.yield(pause)
 }

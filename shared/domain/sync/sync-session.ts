@@ -193,7 +193,7 @@ export class SyncSession {
    */
   async yield({ delayMs, releasesLease }: Yield): Promise<SyncJob> {
     if (this.#isStuck()) throw unresolvedFault(this.#job.value)
-    if (this.#accountFault !== undefined && !this.#job.hasWritten) throw this.#accountFault
+    if (!this.#job.hasWritten) this.throwAccountFault()
     const nowMs = this.#deps.nowMs()
     const lease = releasesLease ? null : { ...this.#link.lease, expiresAtMs: nowMs + this.#deps.leaseMs }
     await this.#job.save(yielded(this.#job.value, nowMs + delayMs))
@@ -208,13 +208,18 @@ export class SyncSession {
     return hasTried && this.#job.hasTooManyUnresolved && !this.#job.hasAdded
   }
 
+  /** @throws DirectoryFault when single accounts could not be written. */
+  throwAccountFault(): void {
+    if (this.#accountFault !== undefined) throw this.#accountFault
+  }
+
   /**
    * Ends the run successfully.
    * @returns The saved job.
    * @throws LeaseLost, RunFault after too many unresolved accounts, DirectoryFault after one of single accounts.
    */
   async complete(plan: BatchPlan): Promise<SyncJob> {
-    if (this.#accountFault !== undefined) throw this.#accountFault
+    this.throwAccountFault()
     if (this.#job.hasTooManyUnresolved) throw unresolvedFault(this.#job.value)
     const { nowMs } = this.#deps
     const { tenantId, collectionId, appliedMembershipVersion } = this.#link.value
