@@ -96,6 +96,20 @@ describe('Rejected removals', () => {
     assert.equal(await members(), 10)
   })
 
+  it('are kept by a rejection after an approval whose clock is ahead, until they are approved again', async () => {
+    const { reject, approve, members } = await rejected(10)
+    await api.clock.sleep(60_000)
+    assert.equal((await approve()).status, 202)
+    await api.clock.sleep(-60_000)
+    assert.equal((await reject()).status, 200)
+    await api.clock.sleep(60_000)
+    await api.drain()
+    assert.equal(await members(), 30)
+    assert.equal((await approve()).status, 202)
+    await api.drain()
+    assert.equal(await members(), 10)
+  })
+
   it('are kept by a rejection after an approval also when their plan changes before it is carried out', async () => {
     const { id, collectionId, reject, approve, members } = await rejected(10)
     const { value: link } = (await api.deps.links.find(TENANT, id)) ?? assert.fail()

@@ -13,7 +13,7 @@ import {
   type RemovalPlanDto,
   toHeldRemovalsDto,
 } from './removal-plan.ts'
-import { isRejectedSince, underRejection } from './removal-rejection.ts'
+import { isRejectedSince, rejectionOf, underRejection } from './removal-rejection.ts'
 
 type LinkName = { readonly tenantId: string; readonly linkId: string }
 
@@ -72,7 +72,8 @@ export async function approveRemovals(
     ({ value }) => value.status === 'Queued' && value.approvedPlanId === planId && !isRejectedSince(value, held),
   )
   if (queued !== undefined) return queued.value.id
-  const origin = { requestedBy: approvedBy, approvedPlanId: planId, approvedBy, cause: null }
+  const approvedRejectedAt = rejectionOf(held)?.rejectedAt ?? null
+  const origin = { requestedBy: approvedBy, approvedPlanId: planId, approvedBy, approvedRejectedAt, cause: null }
   const jobId = deps.newId()
   const after = { planId, count: held.count, notes, jobId }
   const audit = auditOfLink(link, 'RemovalsApproved', { before: {}, after }, { actorId }, deps)

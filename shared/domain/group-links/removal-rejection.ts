@@ -1,5 +1,6 @@
 import type { GroupLink } from './group-link.ts'
 import type { HeldRemovals, RemovalPlanStore } from './removal-plan.ts'
+import type { SyncJob } from './sync-job.ts'
 
 /** That a person has rejected a plan. It counts for each of its accounts while one of them is due, also in other plans. */
 export type Rejection = NonNullable<HeldRemovals['rejection']>
@@ -21,9 +22,19 @@ export function underRejection(held: HeldRemovals, rejection: Rejection | undefi
   return planId === held.planId ? { ...plan, rejectedBy, rejectedAt } : { ...plan, ...marks, rejection }
 }
 
-/** Whether removals of a link were rejected after a job was created: its approval does not count any more. */
-export function isRejectedSince({ createdAt }: { readonly createdAt: string }, held: HeldRemovals | null): boolean {
-  return Date.parse(rejectionOf(held)?.rejectedAt ?? '') > Date.parse(createdAt)
+/**
+ * Whether removals of a link were rejected after a job was approved: its approval does not count any more. Any other
+ * rejection than the one that the approver read is later, whatever the clocks of the instances say.
+ */
+export function isRejectedSince(
+  { createdAt, approvedRejectedAt }: Pick<SyncJob, 'createdAt' | 'approvedRejectedAt'>,
+  held: HeldRemovals | null,
+): boolean {
+  const rejectedAt = rejectionOf(held)?.rejectedAt
+  if (rejectedAt === undefined) return false
+  // A job of the version before does not name the rejection.
+  if (approvedRejectedAt === undefined) return Date.parse(rejectedAt) > Date.parse(createdAt)
+  return rejectedAt !== approvedRejectedAt
 }
 
 /** The accounts whose removal from the group of a link a person has rejected: all, when those of the plan have expired. */

@@ -95,6 +95,8 @@ export const SyncJob = Type.Object({
   changeRecordCount: Count,
   /** Users in the group when the job first read it: what the job adds does not raise its limit. Null until then. */
   userCountAtStart: Nullable(Type.Integer()),
+  /** When the removals had been rejected that the job removes after all, as the approver read it; null if never. */
+  approvedRejectedAt: Type.Optional(Nullable(Type.String())),
 })
 export type SyncJob = Readonly<Static<typeof SyncJob>>
 
@@ -106,7 +108,7 @@ export function retentionS(type: SyncJobType): number {
 }
 
 /** Who asked for a job, and what they approved with it. */
-export type JobOrigin = Pick<SyncJob, 'requestedBy' | 'approvedPlanId' | 'approvedBy' | 'cause'>
+export type JobOrigin = Pick<SyncJob, 'requestedBy' | 'approvedPlanId' | 'approvedBy' | 'approvedRejectedAt' | 'cause'>
 
 /** The origin of the service's own jobs. */
 export const SERVICE_ORIGIN: JobOrigin = {
