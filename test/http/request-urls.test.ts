@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { HttpRequest } from '@azure/functions'
 import { respondTo, urlBelow } from '../../functions/app/host-request.ts'
+import { servedRoutes } from '../../functions/app/served-routes.ts'
+import type { Service } from '../../functions/app/service.ts'
 
 const PREFIX = 'things/beta'
 
@@ -34,5 +36,16 @@ describe('A response', () => {
       assert.match(given['permissions-policy'] ?? '', /camera=\(\)/)
       assert.equal(given.etag, '"1"')
     }
+  })
+  it('to the address of the service leads to the console, with the headers of all responses', async () => {
+    const nothing = {} as never
+    const parts = { events: nothing, requests: nothing, links: nothing, connectors: nothing, coreObjects: nothing }
+    const respond = servedRoutes({ ...parts, dispatch: { newId: () => 'made-id' } } as unknown as Service)('')
+    const ask = (method: string, sent: Record<string, string> = {}) =>
+      respond({ method, url: '/', header: (name) => sent[name] ?? null, bytes: async () => new Uint8Array() })
+    const headers = { location: '/console', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+    const expected = { status: 302, headers: { ...headers, 'x-request-id': 'made-id' } }
+    assert.deepEqual([await ask('GET'), await ask('HEAD')], [expected, expected])
+    assert.equal((await ask('GET', { 'x-request-id': 'a-1' })).headers['x-request-id'], 'a-1')
   })
 })
