@@ -79,9 +79,9 @@ export const historyRoutes = (deps: HistoryRouteDependencies): readonly Route[] 
     description:
       'Returns the definition as an entry of the audit has left it: name, description, metadata and condition or join ' +
       'policy. `version` is that of the entry. To restore the definition, save it with a PUT: it is checked as any ' +
-      'other, so what it refers to must still exist. For callers who may not read all core objects, values that ' +
-      'conditions compare with sensitive attributes are `hidden`. A condition of more than 100,000 characters of JSON ' +
-      'is not kept: `HistoryNotKept`.',
+      'other, so what it refers to must still exist. Without a description, `description` is empty. For callers who may ' +
+      'not read all core objects, values that conditions compare with sensitive attributes are `hidden`. A condition of ' +
+      'more than 100,000 characters of JSON is not kept: `HistoryNotKept`.',
     roles: COLLECTION_READERS,
     reply: { status: 200, schema: CollectionVersion },
     refusals: ['CollectionNotFound', 'VersionNotFound', 'HistoryNotKept'],

@@ -37,20 +37,24 @@ describe('an earlier definition of a collection', () => {
     assert.deepEqual(
       found.map(({ name, description, metadata: { tags }, condition }) => [name, description, tags, condition]),
       [
-        ['Staff', null, [], ann],
-        ['Bens', null, ['b'], ben],
+        ['Staff', '', [], ann],
+        ['Bens', '', ['b'], ben],
         ['Bens', 'All of them', ['b'], ben],
         ['Others', 'Wrong', ['b'], equals('identityDisplayName', 'Carl')],
       ],
     )
-    const { name, description, metadata, condition, joinPolicy, objectType } = found[2] as CollectionVersion
-    assert.equal(joinPolicy, null)
-    const restored = await fixture.call(fixture.admin, 'PUT', `${CRITERIA}/${id}`, {
-      ...{ objectType, name, description, metadata, condition },
-    })
-    assert.equal(restored.status, 200)
-    const now = (await read(fixture, id, (await versions(fixture, id)).at(-1) ?? '')).data
-    assert.deepEqual([now.name, now.description, now.condition], ['Bens', 'All of them', ben])
+    for (const former of [found[2], found[0]] as CollectionVersion[]) {
+      const { name, description, metadata, condition, joinPolicy, objectType } = former
+      assert.equal(joinPolicy, null)
+      const body = { objectType, name, description, metadata, condition }
+      const restored = await fixture.call(fixture.admin, 'PUT', `${CRITERIA}/${id}`, body)
+      assert.equal(restored.status, 200)
+      const now = (await read(fixture, id, (await versions(fixture, id)).at(-1) ?? '')).data
+      assert.deepEqual(
+        [now.name, now.description, now.metadata, now.condition],
+        [name, description, metadata, condition],
+      )
+    }
   })
 
   it('of a joinable collection has its join policy', async () => {

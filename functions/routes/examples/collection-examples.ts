@@ -201,7 +201,7 @@ const COLLECTION_VERSION: CollectionVersion = {
   actorId: MANAGER_ID,
   objectType: 'Relationship',
   name: 'Nurses',
-  description: null,
+  description: '',
   metadata: { tags: [], attributes: {} },
   condition: CONDITION,
   joinPolicy: null,

@@ -19,7 +19,7 @@ export const CollectionVersion = Closed({
   actorId: Described(Type.String(), 'Who saved it, as in the audit.'),
   objectType: CollectionDto.properties.objectType,
   name: Type.String(),
-  description: CollectionDto.properties.description,
+  description: Described(Type.String(), 'Empty without one: a PUT of null would keep the present description.'),
   metadata: CollectionDto.properties.metadata,
   condition: Described(Nullable(Condition), 'Null for a joinable collection.'),
   joinPolicy: Described(Nullable(JoinPolicyDto), 'Null for a criteria collection.'),
@@ -98,7 +98,7 @@ function versionOf(
       : toJoinableCollectionDto(former)
   return {
     ...{ collectionId: collection.id, version, at: record.at, actorId: record.actorId },
-    ...{ objectType, name, description, metadata: dto.metadata },
+    ...{ objectType, name, description: description ?? '', metadata: dto.metadata },
     condition: 'condition' in dto ? dto.condition : null,
     joinPolicy: 'joinPolicy' in dto ? dto.joinPolicy : null,
   }
