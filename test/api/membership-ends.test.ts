@@ -11,6 +11,8 @@ const MINUTE_S = 60
 const DAY_S = 24 * 60 * MINUTE_S
 const DAY_MS = DAY_S * 1000
 
+const MISSING_ID = '00000000-0000-4000-8000-000000000001'
+
 const timestamp = (afterMs: number): string => new Date(fixture.nowMs() + afterMs).toISOString().replace('Z', '+00:00')
 
 /** Handles the messages of deadlines that were enqueued, at the present time. */
@@ -141,6 +143,20 @@ describe('a membership with an end', () => {
       assert.deepEqual([status, codes, targets], [400, ['InvalidEnd'], ['/endsAt']])
     })
   }
+
+  it('is refused with a text that is no time before a missing collection or request is', async () => {
+    const [{ token, identityId }, collectionId] = [await person(), await joinable(OPEN)]
+    const body = { endsAt: 'next week' }
+    for (const [path, sent] of [
+      [`${MISSING_ID}/submit`, body],
+      [`${MISSING_ID}/submit-on-behalf`, { ...body, requesterId: identityId }],
+      [`${MISSING_ID}/${MISSING_ID}/extend`, body],
+      [`${collectionId}/${MISSING_ID}/extend`, body],
+    ] as const) {
+      const { status, codes, targets } = await call(token, 'POST', `${requests}/${path}`, sent)
+      assert.deepEqual([status, codes, targets], [400, ['InvalidEnd'], ['/endsAt']], path)
+    }
+  })
 
   it('is refused with today as a date', async () => {
     const { codes } = await submit(await person(), await joinable(OPEN), { endsAt: timestamp(0).slice(0, 10) })

@@ -10,7 +10,7 @@ import { isEligible } from './eligibility.ts'
 import { allowedEnd, DateInput, futureEndMs } from './ends.ts'
 import { type ApprovalGate, gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, type MembershipRequestDto, Notes } from './membership-request.ts'
-import { approverSources, type RequestDependencies } from './request-dependencies.ts'
+import { approverSources, freshOrgChart, type RequestDependencies } from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
 
 /** Body of extend. */
@@ -33,13 +33,14 @@ export async function extendMembership(
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequestDto>> {
   const { identityId } = actor
+  const { zone } = await freshOrgChart(name.tenantId, deps)
+  const endMs = futureEndMs(endsAt, zone, deps.nowMs())
   const { request, collection, orgChart } = await requireVisibleRequest(
     name,
     { identityId, seesAll: isWriter },
     deps,
     (value, chart) => isManager(identityId, value, chart),
   )
-  const endMs = futureEndMs(endsAt, orgChart.zone, deps.nowMs())
   requireIfMatch(request.version, ifMatch)
   const policy = policyOf(collection)
   const end = allowedEnd(endMs, policy, deps.nowMs())

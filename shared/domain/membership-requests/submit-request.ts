@@ -39,8 +39,8 @@ export type SubmissionOnBehalf = Static<typeof SubmissionOnBehalf>
 
 /**
  * Submits the caller's own request to join.
- * @throws Refusal `CollectionNotFound`, `RelationshipNotYours`, `RelationshipEnded`, `RelationshipRequired`,
- * `RequestAlreadyOpen`, `AlreadyMember`, `NotEligible`, `NoApprover`, `InvalidEnd`, `EndTooLate`.
+ * @throws Refusal `InvalidEnd`, `CollectionNotFound`, `RelationshipNotYours`, `RelationshipEnded`,
+ * `RelationshipRequired`, `RequestAlreadyOpen`, `AlreadyMember`, `NotEligible`, `NoApprover`, `EndTooLate`.
  */
 export async function submitRequest(
   collectionId: string,
@@ -49,13 +49,12 @@ export async function submitRequest(
   deps: JoinDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Versioned<MembershipRequestDto>> {
-  const orgChart = await freshOrgChart(tenantId, deps)
-  const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
+  const { orgChart, collection, endMs } = await readTarget(tenantId, collectionId, endsAt, deps)
   const check = (): CheckedSubmission => {
     const position = relationshipId ?? undefined
-    const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs())
+    const checked = { requesterId: identityId, position, endMs: endMs() }
     if (position !== undefined) requireOwnActivePosition(position, identityId, orgChart)
-    return { requesterId: identityId, position, endMs }
+    return checked
   }
   const actor: Actor = { id: identityId, identityId }
   return submit({ collection, notes: notes ?? null, actor, creation, check }, orgChart, deps)
@@ -77,14 +76,25 @@ export async function submitOnBehalf(
   if (report.identityId === undefined && report.position === undefined) {
     throw new Refusal('RequesterRequired', undefined, '/requesterId')
   }
-  const orgChart = await freshOrgChart(tenantId, deps)
-  const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
+  const { orgChart, collection, endMs } = await readTarget(tenantId, collectionId, endsAt, deps)
   const check = (): CheckedSubmission => {
-    const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs())
-    return { requesterId: requireReport(report, identityId, orgChart), position: report.position, endMs }
+    const checked = { position: report.position, endMs: endMs() }
+    return { ...checked, requesterId: requireReport(report, identityId, orgChart) }
   }
   const actor: Actor = { id: identityId, identityId }
   return submit({ collection, notes: notes ?? null, actor, creation, check }, orgChart, deps)
+}
+
+/**
+ * What a submission is for. The end is checked before it is known whether the collection exists, but not for one that
+ * does: an earlier attempt can have saved the request when the end was still to come.
+ */
+async function readTarget(tenantId: string, collectionId: string, endsAt: string | undefined, deps: JoinDependencies) {
+  const orgChart = await freshOrgChart(tenantId, deps)
+  const endMs = () => (endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs()))
+  const stored = await deps.collections.find(tenantId, collectionId, 'joinable')
+  if (stored === undefined) endMs()
+  return { orgChart, collection: found(stored, collectionId).value, endMs }
 }
 
 type NamedReport = { readonly identityId: string | undefined; readonly position: string | undefined }
