@@ -1,5 +1,5 @@
 import { CUSTOM_TYPES } from '../domain/core/custom-types.ts'
-import { MAX_DEPTH } from '../domain/criteria/check-condition.ts'
+import { LEAF_MEMBERS, MAX_DEPTH } from '../domain/criteria/check-condition.ts'
 import { MAX_ENTRY_COUNT } from '../domain/criteria/check-leaf.ts'
 import { GROUP_OPERATORS, GROUP_RANGES, OPERATORS, type Operator } from '../domain/criteria/condition.ts'
 import { MAX_LEAF_COUNT } from '../domain/criteria/condition-findings.ts'
@@ -75,9 +75,7 @@ export function conditionComponents(): Record<string, JsonObject> {
         '`GET /collections-criteria/beta/tenant-schemas` lists the attributes. An update can keep an attribute that the ' +
         'stored condition already reads, even if no object has it any more. Members that belong to a group only must be ' +
         'absent or null.',
-      not: {
-        anyOf: ['groupOperator', 'conditions'].map((name) => ({ properties: { [name]: GIVEN }, required: [name] })),
-      },
+      not: anyGiven(['groupOperator', 'conditions']),
       anyOf: [...leaves.map(({ component }) => schemaReference(component)), schemaReference('HiddenCondition')],
     },
     ...Object.fromEntries(leaves.map((leaf) => [leaf.component, leafSchema(leaf)])),
@@ -160,6 +158,10 @@ const EXPLAINED_LEAF: JsonObject = {
 
 const GIVEN: JsonObject = { not: { type: 'null' } }
 
+function anyGiven(members: readonly string[]): JsonObject {
+  return { anyOf: members.map((name) => ({ properties: { [name]: GIVEN }, required: [name] })) }
+}
+
 function group(): JsonObject {
   return {
     type: 'object',
@@ -167,8 +169,9 @@ function group(): JsonObject {
       'A group of conditions, and the root of every condition. `AND`: all children hold. `OR`: at least one holds. ' +
       `\`NOT\`: none holds. \`XOR\`: exactly one holds. Groups nest at most ${MAX_DEPTH} deep and contain at most ` +
       `${MAX_LEAF_COUNT} leaves in total. Operators are accepted in any case and stored as written here. Unknown ` +
-      'members are ignored unless they resemble a known one.',
+      'members are ignored unless they resemble a known one. Members that belong to a leaf only must be absent or null.',
     required: ['groupOperator', 'conditions'],
+    not: anyGiven(LEAF_MEMBERS),
     properties: {
       groupOperator: words(GROUP_OPERATORS),
       over: {

@@ -147,6 +147,8 @@ describe('The schema of conditions', () => {
     ['an unknown group operator', { groupOperator: 'NAND', conditions: [title] }],
     ['a group without its operator', { conditions: [title] }],
     ['a leaf that is a group as well', and({ ...title, conditions: 5 })],
+    ['a group that is a leaf as well', and({ ...title, ...and(title) })],
+    ['a root with a value', { ...and(title), value: false }],
     ['an unknown operator', and({ ...title, operator: 'Like' })],
     ['no operator', and({ ...title, operator: undefined })],
     ['no value', and({ ...title, value: undefined })],

@@ -86,6 +86,10 @@ function* checkGroup(
   }
   const operator = checkWord(input, 'groupOperator', GROUP_OPERATORS, 'UnknownGroupOperator', pointer, findings)
   const over = checkRange(input, pointer, findings)
+  for (const member of LEAF_MEMBERS) {
+    if ((own(input, member) ?? null) === null) continue
+    report(findings, 'InvalidMember', `${member} is a property of leaves`, `${pointer}/${member}`)
+  }
   const items = own(input, 'conditions')
   const at = `${pointer}/conditions`
   if (items === undefined) return report(findings, 'MissingMember', 'conditions is required', at)
@@ -126,8 +130,10 @@ function checkRange(input: InputObject, pointer: string, findings: Findings): { 
   return { over }
 }
 
+export const LEAF_MEMBERS = ['id', 'field', 'operator', 'value']
+
 /** Groups and leaves: clients with one type for both send null for the members of the other. */
-const NODE_MEMBERS = ['groupOperator', 'over', 'conditions', 'id', 'field', 'operator', 'value']
+const NODE_MEMBERS = ['groupOperator', 'over', 'conditions', ...LEAF_MEMBERS]
 
 /** Reports members that resemble a known one. Nothing else is checked then: the rest follows from what is meant. */
 function hasMisspeltMembers(input: InputObject, pointer: string, findings: Findings): boolean {

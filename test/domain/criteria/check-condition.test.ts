@@ -349,6 +349,20 @@ describe('Form', () => {
     assert.deepEqual(check.ok && check.condition.wire, group(email))
   })
 
+  it('refuses a group with members of a leaf: the leaf would not restrict anything', () => {
+    const email = leaf('identityEmail', 'IsNull')
+    const both = { ...group({ ...group(email), ...leaf('identityId', 'Equals', GUID) }), id: 'identityId' }
+    const expected = ['id', 'conditions/0/id', 'conditions/0/field', 'conditions/0/operator', 'conditions/0/value']
+    for (const origin of ['request', 'stored'] as const) {
+      const check = checkCondition(both, SCHEMA, origin)
+      const faults = check.ok ? [] : check.faults
+      assert.deepEqual(
+        faults.map(({ code, pointer }) => `${code} ${pointer}`),
+        expected.map((member) => `InvalidMember /${member}`),
+      )
+    }
+  })
+
   for (const [claim, input, expected] of [
     ['nothing', undefined, ['RootNotGroup ']],
     ['null', null, ['RootNotGroup ']],
