@@ -282,6 +282,26 @@ describe('A change of a type', () => {
     assert.equal((await hr.setTypes(GRADE)).status, 200)
   })
 
+  it('is refused when a condition would be read in another way: a day or a number would be compared as a text', async () => {
+    const tenant = await newTenant()
+    const until = { objectType: 'identity', name: 'lockedUntil', type: 'DateTime' } as const
+    const hr = await tenant.addConnector('HR', [until, GRADE])
+    const payroll = await tenant.addConnector('Payroll')
+    await payroll.deliver(
+      ['free', { 'custom/lockedUntil': '2020-01-01', 'custom/grade': 10 }],
+      ['locked', { 'custom/lockedUntil': '2099-01-01', 'custom/grade': 3 }],
+    )
+    const free = await tenant.create(all(leaf('identityCustom/lockedUntil', 'LessThan', 'Today()')), 'Free')
+    const high = await tenant.create(all(leaf(GRADE_NAME, 'GreaterThan', 9)), 'High')
+    await tenant.create(nines, 'Compared with a text')
+    for (const answer of [await hr.setTypes(), await tenant.admin('DELETE', hr.path)]) {
+      assert.deepEqual(faults(answer), [409, 'ConditionsDoNotFit /attributeTypes'])
+      const [, named] = answer.body.errors[0].message.split(': ')
+      assert.deepEqual(named.split(', ').sort(), [`Free (${free})`, `High (${high})`])
+    }
+    assert.deepEqual([await tenant.evaluated(free), await tenant.evaluated(high)], [['free'], ['free']])
+  })
+
   it('turns a text into a list of one, and back', async () => {
     const tenant = await newTenant()
     const hr = await tenant.addConnector('HR')

@@ -2,6 +2,7 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { CustomType, CustomTypes } from '../core/custom-types.ts'
 import { readAs } from '../core/custom-types.ts'
+import type { ConditionFault } from '../criteria/condition-findings.ts'
 import { schemaSource } from '../criteria/schema.ts'
 import { storedValue } from '../tenant-index/rows/column.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
@@ -81,7 +82,10 @@ function shown(value: string | readonly string[]): string {
   return json.length > MAX_EXAMPLE_CHARACTERS ? `${json.slice(0, MAX_EXAMPLE_CHARACTERS).toWellFormed()}…` : json
 }
 
-/** The collections with a condition that is valid by the former types and not by the new ones. */
+/**
+ * The collections with a condition that is valid by the former types, and that the new ones make invalid, or make
+ * compare with a value that no request could compare with: it would be read as something else.
+ */
 function* collectionsTask(
   criteria: readonly Collection[],
   changed: CustomTypes,
@@ -94,12 +98,16 @@ function* collectionsTask(
     yield
     const json = JSON.stringify(collection.definition)
     if (!names.some((name) => json.includes(name))) continue
-    const after = yield* storedCheckTask(collection, types)
+    const after = yield* storedCheckTask(collection, types, 'request')
     if (after.ok || !(yield* storedCheckTask(collection, former)).ok) continue
-    found.push(collection)
+    const before = yield* storedCheckTask(collection, former, 'request')
+    const known = new Set(before.ok ? [] : before.faults.map(faultKey))
+    if (after.faults.some((fault) => !known.has(faultKey(fault)))) found.push(collection)
   }
   return found
 }
+
+const faultKey = ({ code, pointer }: ConditionFault): string => `${code} ${pointer}`
 
 function conditionsEntry(collections: readonly Collection[]): RefusalEntry {
   const named = collections.slice(0, MAX_NAMED_COLLECTIONS).map(({ name, id }) => `${name} (${id})`)

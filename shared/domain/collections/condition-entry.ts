@@ -12,6 +12,7 @@ import {
   leavesOf,
   namesRead,
 } from '../criteria/condition.ts'
+import type { ConditionOrigin } from '../criteria/condition-findings.ts'
 import { withStoredValues } from '../criteria/hidden-values.ts'
 import {
   type AttributeType,
@@ -122,9 +123,16 @@ export function* storedConditionTask(collection: Collection, types: CustomTypes)
   throw new Error(`The stored condition of collection ${collection.id} is invalid: ${check.faults[0]?.message}`)
 }
 
-/** Checks the condition of a stored collection. */
-export function storedCheckTask({ definition }: Collection, types: CustomTypes): Task<ConditionCheck> {
-  return checkConditionTask(definition, storedConditionSchema(types), 'stored')
+/**
+ * Checks the condition of a stored collection.
+ * @param origin Whether values are refused that were refused in a request.
+ */
+export function storedCheckTask(
+  { definition }: Collection,
+  types: CustomTypes,
+  origin: ConditionOrigin = 'stored',
+): Task<ConditionCheck> {
+  return checkConditionTask(definition, storedConditionSchema(types), origin)
 }
 
 async function unknownCollections(

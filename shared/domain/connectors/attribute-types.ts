@@ -28,9 +28,10 @@ export const AttributeTypes = Described(
     'A change of a type reads the values that exist by the new type, within a minute. It is refused with ' +
     '`AttributeValuesDoNotFit`, with their number and three examples, when some do not read as the new type, and with ' +
     '`ConditionsDoNotFit`, with the names of the collections, when a condition compares the attribute in a way that the ' +
-    'new type does not have. A text reads as a list of one text, and such a list as a text. Until the change takes effect, ' +
-    'all members stay as they are. A value that is written at the same time, or that another source overrides, is not ' +
-    'looked at: where it does not read as the new type, it counts as absent.',
+    'new type does not have, or with a value that the new type would compare as another one: a day or, by order, a ' +
+    'number or a boolean as a text. A text reads as a list of one text, and such a list as a text. Until the change takes ' +
+    'effect, all members stay as they are. A value that is written at the same time, or that another source overrides, is ' +
+    'not looked at: where it does not read as the new type, it counts as absent.',
 )
 export type AttributeTypes = Static<typeof AttributeTypes>
 
