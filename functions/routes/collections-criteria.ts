@@ -242,7 +242,8 @@ export const criteriaRoutes = (deps: CriteriaRouteDependencies): RouteGroup => (
       summary: 'Preview a criteria collection',
       description:
         'Evaluates a definition on the current core objects, and compares the result with the collection `currentId`. ' +
-        'Saves nothing, and refuses what an update of that collection would refuse.',
+        'Saves nothing, and refuses what an update of that collection would refuse. A condition that refers to a ' +
+        'collection whose stored condition is invalid is refused with `InvalidValue`.',
       roles: COLLECTION_READERS,
       body: PreviewRequest,
       reply: { status: 200, schema: PreviewReply },

@@ -96,6 +96,15 @@ async function newTenant(from = here) {
   return { tenantId, caller, admin, addConnector, create, members, evaluated, previewed, externalIds }
 }
 
+/** Stores a condition as an instance does that has checked it by other types. */
+async function storeUnchecked(tenantId: string, id: string, ...leaves: object[]): Promise<void> {
+  const item = container('collections').item(id, tenantId)
+  const { resource } = await item.read()
+  const { definitionVersion } = resource
+  const definition = JSON.stringify(all(...leaves))
+  await item.replace({ ...resource, definition, definitionVersion: definitionVersion + 1 })
+}
+
 const typesOf = ({ body }: TestAnswer): object => {
   const { identitySchema } = body.data
   return Object.fromEntries(Object.entries(identitySchema).filter(([name]) => name.includes('Custom/')))
@@ -300,6 +309,47 @@ describe('A change of a type', () => {
       assert.deepEqual(named.split(', ').sort(), [`Free (${free})`, `High (${high})`])
     }
     assert.deepEqual([await tenant.evaluated(free), await tenant.evaluated(high)], [['free'], ['free']])
+  })
+
+  it('is known at once to every instance that saves a condition', async () => {
+    const [other, tenant] = [instance(), await newTenant()]
+    const elsewhere = other.as(tenant.caller)
+    const hr = await tenant.addConnector('HR')
+    await hr.deliver(['nine', { 'custom/grade': '9' }])
+    const body = { objectType: 'Identity', name: 'Nines', condition: nines }
+    const { body: created } = await elsewhere('POST', CRITERIA, body)
+    assert.equal((await hr.setTypes(GRADE)).status, 200)
+    clock.elapsedMs += 5_000
+    const condition = all(leaf(GRADE_NAME, 'StartsWith', '9'))
+    const refused = [400, 'OperatorNotAllowed /condition/conditions/0/operator']
+    assert.deepEqual(faults(await elsewhere('PUT', `${CRITERIA}/${created.data}`, { ...body, condition })), refused)
+    clock.elapsedMs += 30_000
+    await elsewhere('GET', `${CRITERIA}/tenant-schemas`)
+    assert.equal((await hr.setTypes({ ...GRADE, type: 'String' })).status, 200)
+    assert.equal((await elsewhere('POST', CRITERIA, { ...body, condition })).status, 201)
+  })
+
+  it('can be previewed for a collection whose condition does not fit, and is told where others refer to it', async () => {
+    const tenant = await newTenant()
+    const hr = await tenant.addConnector('HR')
+    await hr.deliver(['nine', { 'custom/grade': '9' }], ['ten', { 'custom/grade': '10' }])
+    const evaluated = await tenant.create(nines, 'Evaluated')
+    assert.deepEqual(await tenant.evaluated(evaluated), ['nine'])
+    const added = await tenant.create(nines, 'New')
+    assert.equal((await hr.setTypes(GRADE)).status, 200)
+    for (const id of [evaluated, added]) await storeUnchecked(tenant.tenantId, id, leaf(GRADE_NAME, 'StartsWith', '9'))
+    const preview = { objectType: 'Identity', condition: nines }
+    for (const [currentId, addedCount] of [
+      [evaluated, 1],
+      [added, 2],
+    ] as const) {
+      const { status, body } = await tenant.admin('POST', `${CRITERIA}/preview`, { currentId, preview })
+      assert.deepEqual([status, body.data?.counts], [200, { preview: 2, added: addedCount, removed: 0 }])
+    }
+    const referring = { objectType: 'Identity', condition: all(leaf('memberOfCollection', 'Equals', added)) }
+    const refused = await tenant.admin('POST', `${CRITERIA}/preview`, { preview: referring })
+    assert.deepEqual(faults(refused), [400, 'InvalidValue /preview/condition'])
+    assert.match(refused.body.errors[0].message, new RegExp(`collection ${added} is invalid`))
   })
 
   it('turns a text into a list of one, and back', async () => {

@@ -115,13 +115,18 @@ function isSameCondition(left: ConditionCheck, right: ConditionCheck): boolean {
 /**
  * The condition of a stored collection, as a task: a large one takes 100 ms to check.
  * @param types Of the tenant's custom attributes.
- * @throws Error when it is invalid: it was checked when it was stored.
+ * @throws InvalidConditionError: it was checked when it was stored, possibly by other types.
  */
 export function* storedConditionTask(collection: Collection, types: CustomTypes): Task<CheckedCondition> {
   const check = yield* storedCheckTask(collection, types)
   if (check.ok) return check.condition
-  throw new Error(`The stored condition of collection ${collection.id} is invalid: ${check.faults[0]?.message}`)
+  throw new InvalidConditionError(
+    `The stored condition of collection ${collection.id} is invalid: ${check.faults[0]?.message}`,
+  )
 }
+
+/** The stored condition of a collection is invalid. Replacing it repairs the collection. */
+export class InvalidConditionError extends Error {}
 
 /**
  * Checks the condition of a stored collection.

@@ -20,6 +20,7 @@ export type LiveDependencies = Pick<
 /**
  * The current members of the collections and of those that their conditions refer to, evaluated now. Stored members are
  * seconds behind.
+ * @throws InvalidConditionError
  */
 export async function liveContext(
   tenantId: string,
@@ -124,7 +125,7 @@ export type ConditionCache = {
 
 /**
  * The conditions of the criteria collections, by collection, bound to the rows: each of these steps takes milliseconds.
- * @throws Error when a stored condition is invalid.
+ * @throws InvalidConditionError
  */
 export function* compiledConditions(
   collections: ReadonlyMap<string, Collection>,
@@ -151,7 +152,7 @@ export function* compiledConditions(
 
 /**
  * @param leaves See `compile`.
- * @throws Error when the stored condition is invalid.
+ * @throws InvalidConditionError
  */
 export function* compiledTask(
   collection: Collection,

@@ -38,6 +38,8 @@ export async function createCriteriaCollection(
   deps: CreationDependencies & EvaluationNotifier,
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
+  // A condition that was checked by former types of attributes would be invalid once it is stored.
+  deps.snapshots.forgetSettings(caller.tenantId)
   const collection = await createCollection(
     'criteria',
     body,
@@ -87,6 +89,8 @@ export async function updateCriteriaCollection(
   deps: UpdateDependencies & EvaluationNotifier,
   confirm?: (prepared: PreparedUpdate) => Promise<void>,
 ): Promise<Versioned<Collection>> {
+  // As in `createCriteriaCollection`.
+  if (update.body.condition !== undefined) deps.snapshots.forgetSettings(update.caller.tenantId)
   const changed = await updateCollection(targetOf(update), update.body, checksOf(update, deps), deps, confirm)
   await notifyEvaluation(update.caller.tenantId, deps)
   return changed

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { isGuid } from '../../kernel/guid.ts'
-import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import { Refusal, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
@@ -13,7 +13,7 @@ import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { CircleDependencies } from './circular-references.ts'
 import { type Collection, CollectionObjectType, Condition, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
-import { readCondition } from './condition-entry.ts'
+import { InvalidConditionError, readCondition, storedCheckTask } from './condition-entry.ts'
 import { ConditionWarning, conditionWarningsTask } from './condition-warnings.ts'
 import { type LiveDependencies, liveContext } from './live-members.ts'
 import { definitionBy, objectTypeFaults, refuseCycle } from './manage-criteria.ts'
@@ -63,7 +63,7 @@ export type PreviewReply = Static<typeof PreviewReply>
  * The current members of a collection with this definition, and the difference to an existing collection. Saves nothing
  * and does not wait for an evaluation.
  * @throws Refusal `ObjectTypeNotSupported`, `CollectionUnknown`, `ObjectTypeFixed` and those of the condition, all at
- * once; `CircularReference`.
+ * once; `CircularReference`; `InvalidValue` when the condition of a collection that it refers to is invalid.
  */
 export async function previewCriteria(
   caller: Caller,
@@ -92,12 +92,29 @@ export async function previewCriteria(
   if (before !== undefined) await refuseCycle(before, definitionBy(condition), '/preview/condition', deps)
   const objectType = preview.objectType as CriteriaObjectType
   const rows = await deps.snapshots.fresh(tenantId)
-  const named = [...collectionsReferredTo(condition), ...(current === undefined ? [] : [current.id])]
-  const context = await liveContext(tenantId, named, rows, deps)
-  const members = current === undefined ? [] : await memberIds(current, objectType, context, deps)
+  const stored = before && (await deps.memberships.members(tenantId, before.id))
+  const isEvaluated = stored === undefined && (await isValid(before, rows, deps))
+  const named = [...collectionsReferredTo(condition), ...(isEvaluated && current !== undefined ? [current.id] : [])]
+  const context = await liveContext(tenantId, named, rows, deps).catch(refuseInvalid)
+  const members = stored?.ids ?? (current === undefined ? [] : memberIds(current, objectType, context))
   const definition = { condition: compile(condition), objectType, limit: limit ?? undefined }
   const previewed = await deps.snapshots.reading(rows, previewTask(definition, members, rows, context))
   return { ...previewed, warnings: await deps.scheduler.run(conditionWarningsTask(condition, rows.settings)) }
+}
+
+/** Whether a collection can be evaluated. A preview of what repairs it compares with the members that it has. */
+async function isValid(
+  collection: Collection | undefined,
+  rows: RowSnapshot,
+  { snapshots }: Pick<CollectionDependencies, 'snapshots'>,
+): Promise<boolean> {
+  if (collection === undefined) return true
+  return (await snapshots.reading(rows, storedCheckTask(collection, rows.settings.types))).ok
+}
+
+function refuseInvalid(fault: unknown): never {
+  if (!(fault instanceof InvalidConditionError)) throw fault
+  throw new Refusal('InvalidValue', fault.message, '/preview/condition')
 }
 
 /** The id of a whole record that a client sends for a preview. */
@@ -135,17 +152,14 @@ function unknownFaults(currentId: string | undefined, current: Collection | unde
 }
 
 /**
- * The members to compare with, ascending: of a criteria collection the stored ones, or the evaluated ones before its
- * first evaluation is stored; of a joinable collection its identities, or the relationships with which they joined.
+ * The members to compare with, ascending, where none are stored: of a criteria collection the evaluated ones, of a
+ * joinable collection its identities, or the relationships with which they joined.
  */
-async function memberIds(
-  { tenantId, id, kind }: Collection,
+function memberIds(
+  { id }: Collection,
   objectType: CriteriaObjectType,
   { membersOf }: NamedMembersContext,
-  { memberships }: Pick<CollectionDependencies, 'memberships'>,
-): Promise<readonly string[]> {
-  const stored = kind === 'criteria' ? await memberships.members(tenantId, id) : undefined
-  if (stored !== undefined) return stored.ids
+): readonly string[] {
   const members = membersOf(id)
   if (members === undefined) return []
   if (members.kind === 'criteria') return [...members.ids].sort()

@@ -27,6 +27,8 @@ export const DEFAULT_ROW_SETTINGS: RowSettings = { zone: UTC, types: NO_CUSTOM_T
 export interface RowSettingsSource {
   /** Includes all earlier writes of this instance, and what others wrote more than 20 seconds ago. */
   of(tenantId: string): Promise<RowSettings>
+  /** The next settings include all earlier writes of all instances. Absent where settings do not change. */
+  forget?(tenantId: string): void
 }
 
 /** The time zones of tenants, for what needs no other of the settings. */

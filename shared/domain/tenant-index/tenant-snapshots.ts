@@ -76,6 +76,11 @@ export class TenantSnapshots {
     return (await this.#current(tenantId)).rows
   }
 
+  /** The next rows are read by settings that include all earlier writes of all instances. */
+  forgetSettings(tenantId: string): void {
+    this.#settings.forget?.(tenantId)
+  }
+
   /** Runs a task that reads a snapshot. The snapshot does not change before the task has ended. */
   reading<T>(rows: RowSnapshot, work: Task<T>): Promise<T> {
     return this.whileUnchanged(rows, () => this.#scheduler.run(work))
