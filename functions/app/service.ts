@@ -2,7 +2,7 @@ import { cosmosAuditTrail } from '../../shared/cosmos/audit-trail.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connectors/connector-store.ts'
 import { cosmosAccountHolders } from '../../shared/cosmos/core/account-holders.ts'
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core/core-object-references.ts'
-import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosLateConnectorStore } from '../../shared/cosmos/events/late-connector-store.ts'
 import { cosmosLinkSettingsStore } from '../../shared/cosmos/links/link-settings-store.ts'
@@ -120,7 +120,6 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   }
   const signed = signedWiring(settings, wiring)
   const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: signed.cursors }
-  const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
   const auditTrail = cosmosAuditTrail([container('collections'), container('links'), container('jobs')])
   const requestStore = cosmosRequestStore(container('requests'), { historyDays: settings.historyDays, nowMs }, outbox)
@@ -152,13 +151,11 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     ...coreData,
     requests: withDeadlineMessages(requestStore, collections),
     membershipResolver: liveMembershipResolver(collections),
-    deletedObjects,
     toldApart: (tenantId, coreObjectIds) => toldApart(tenantId, coreObjectIds, connectors),
     deputies: cosmosDeputyStore(container('requests'), nowMs),
   }
   const evaluator = new TenantEvaluator({
     ...collections,
-    deletedObjects,
     deriveId: wiring.deriveId,
     forgetSettings: rowSettings.forget,
     memberEvents: { changed: (tenantId, ids) => notifyMemberEvents(tenantId, ids, { ...wiring, subscriptions }) },

@@ -4,6 +4,7 @@ import { cosmosConnectorAuditTrail } from '../../shared/cosmos/connectors/connec
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/connector-object-store.ts'
 import { cosmosSpaceCounts } from '../../shared/cosmos/connectors/connector-spaces.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
+import { cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
 import type { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { Outbox } from '../../shared/cosmos/events/outbox.ts'
 import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
@@ -85,6 +86,7 @@ export function collectionWiring(
     }),
     scheduler,
     accountChanges: cosmosAccountChangeStore(container('coreObjects')),
+    deletedObjects: cosmosDeletedCoreObjects(container('coreObjects')),
     messageQueue,
     log,
     metrics,

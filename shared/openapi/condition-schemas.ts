@@ -73,8 +73,9 @@ export function conditionComponents(): Record<string, JsonObject> {
       description:
         'Compares one attribute. The attribute type determines the allowed operators and values; ' +
         '`GET /collections-criteria/beta/tenant-schemas` lists the attributes. An update can keep an attribute that the ' +
-        'stored condition already reads, even if no object has it any more. Members that belong to a group only must be ' +
-        'absent or null.',
+        'stored condition already reads, even if no object has it any more. The id of an identity that was merged into ' +
+        'another one is replaced by the id of the one that remains. Members that belong to a group only must be absent or ' +
+        'null.',
       not: anyGiven(['groupOperator', 'conditions']),
       anyOf: [...leaves.map(({ component }) => schemaReference(component)), schemaReference('HiddenCondition')],
     },

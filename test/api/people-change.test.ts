@@ -225,6 +225,38 @@ describe('an identity that is merged into another', () => {
     for (const id of [choir, guild]) assert.equal((await results(id)).length, 1)
   })
 
+  it('is meant by a condition that is saved with its id afterwards, as the one that remains', async () => {
+    const [first, from, into] = [await person(), await person(), await person()]
+    const condition = {
+      groupOperator: 'OR',
+      conditions: [
+        { id: 'identityId', field: 'identityId', operator: 'Equals', value: first.identityId.toUpperCase() },
+        { id: 'identityId', field: 'identityId', operator: 'In', value: [from.identityId, into.identityId] },
+      ],
+    }
+    const id = await fixture.criteria('Identity', condition)
+    await evaluate()
+    fixture.pass(1)
+    await merge(first, from)
+    await merge(from, into)
+    await evaluate()
+    const path = `/collections-criteria/beta/${id}`
+    const before = await call<{ condition: object }>(admin, 'GET', path)
+    const update = { objectType: 'Identity', condition }
+    assert.equal((await call(admin, 'PUT', path, update)).status, 200)
+    const after = await call<{ condition: object }>(admin, 'GET', path)
+    assert.deepEqual(after.data.condition, before.data.condition)
+    const copy = await fixture.criteria('Identity', condition)
+    await evaluate()
+    for (const each of [id, copy]) {
+      const { data: members } = await call<{ memberIds: string[] }>(admin, 'GET', `/collections/beta/${each}/results`)
+      assert.deepEqual(members.memberIds, [into.identityId])
+    }
+    const preview = { objectType: 'Identity', condition: equals('identityId', first.identityId) }
+    const { data } = await call<{ counts: object }>(admin, 'POST', '/collections-criteria/beta/preview', { preview })
+    assert.deepEqual(data.counts, { preview: 1, added: 1, removed: 0 })
+  })
+
   it('is replaced in gates and conditions, and its approvals count', async () => {
     const [from, into, employee, second] = [await person(), await person(), await person(), await person()]
     const policy = approvedBy(

@@ -5,7 +5,7 @@ import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import type { AccountChangeStore } from '../core/core-object-store.ts'
+import type { AccountChangeStore, DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import type { MemberHistory } from '../history/member-history.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
@@ -139,6 +139,7 @@ type EvaluatedObjects = {
   /** Parses conditions without blocking other requests. */
   readonly scheduler: CooperativeScheduler
   readonly accountChanges: AccountChangeStore
+  readonly deletedObjects: DeletedCoreObjects
 }
 
 type Surroundings = {

@@ -3,6 +3,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { Closed } from '../../kernel/schema.ts'
+import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { CustomTypes } from '../core/custom-types.ts'
 import { type ConditionCheck, checkConditionTask } from '../criteria/check-condition.ts'
 import {
@@ -27,6 +28,7 @@ import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CollectionObjectType } from './collection.ts'
 import type { CollectionLists } from './collection-dependencies.ts'
+import { withRemainingIdentities } from './remaining-identities.ts'
 
 /** Bytes of a condition's JSON. An explanation repeats the condition for each row. */
 const CONDITION_BYTES_COUNT = 128 * 1024
@@ -34,6 +36,7 @@ const CONDITION_BYTES_COUNT = 128 * 1024
 export type ConditionDependencies = {
   readonly collections: Pick<CollectionLists, 'existing'>
   readonly snapshots: TenantSnapshots
+  readonly deletedObjects: Pick<DeletedCoreObjects, 'ofIds'>
 }
 
 /** The schema of the conditions that the caller may write, the tenant's custom attributes included. */
@@ -45,7 +48,8 @@ export function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
 /**
  * Checks a condition from a request against the tenant's schema and collections. A sensitive attribute does not exist
  * for callers who may not read all core objects, except in a condition that is sent back as they read it: with
- * `hidden` in place of its values. Callers who may read the values can send that back as well.
+ * `hidden` in place of its values. Callers who may read the values can send that back as well. Merged identities are
+ * replaced by those that remain.
  * @param pointer JSON pointer to the condition in the body.
  * @param besides Faults in the rest of the body, refused together with the condition's.
  * @param before The criteria collection whose condition is replaced. Attributes that it reads stay valid after the last
@@ -55,7 +59,7 @@ export function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
  */
 export async function readCondition(
   caller: Caller,
-  input: unknown,
+  sent: unknown,
   pointer: string,
   besides: readonly RefusalEntry[],
   deps: ConditionDependencies,
@@ -63,10 +67,11 @@ export async function readCondition(
   objectType?: CollectionObjectType,
 ): Promise<CheckedCondition> {
   const { tenantId } = caller
-  if (Buffer.byteLength(JSON.stringify(input) ?? '') > CONDITION_BYTES_COUNT) {
+  if (Buffer.byteLength(JSON.stringify(sent) ?? '') > CONDITION_BYTES_COUNT) {
     throw Refusal.ofAll([...besides, refusalEntry('ConditionTooLarge', undefined, pointer)])
   }
   const rows = await deps.snapshots.fresh(tenantId)
+  const input = await withRemainingIdentities(tenantId, sent, rows, deps.deletedObjects)
   const { types } = rows.settings
   const stored = before && (await deps.snapshots.reading(rows, storedCheckTask(before, types)))
   const storedNames = attributesOf(stored, types)
@@ -165,7 +170,10 @@ export type TenantSchemas = Static<typeof TenantSchemas>
  * The condition schema of each object type. Identity, relationship and org unit share one, because a row has all three.
  * Those of directory objects are empty until the service reads these.
  */
-export async function tenantSchemas(caller: Caller, deps: ConditionDependencies): Promise<TenantSchemas> {
+export async function tenantSchemas(
+  caller: Caller,
+  deps: Pick<ConditionDependencies, 'snapshots'>,
+): Promise<TenantSchemas> {
   const rows = Object.fromEntries(schemaFor(caller, await deps.snapshots.fresh(caller.tenantId)))
   return { identitySchema: rows, relationshipSchema: rows, orgUnitSchema: rows, userSchema: {}, groupSchema: {} }
 }

@@ -21,11 +21,11 @@ import {
 
 export type CreationDependencies = Pick<
   CollectionDependencies,
-  'collections' | 'collectionQuota' | 'definitionQuota' | 'tenants' | 'snapshots' | 'newId' | 'nowMs'
+  'collections' | 'collectionQuota' | 'definitionQuota' | 'tenants' | 'snapshots' | 'deletedObjects' | 'newId' | 'nowMs'
 >
 
 export type UpdateDependencies = CircleDependencies &
-  Pick<CollectionDependencies, 'definitionQuota' | 'snapshots' | 'newId' | 'nowMs'>
+  Pick<CollectionDependencies, 'definitionQuota' | 'snapshots' | 'deletedObjects' | 'newId' | 'nowMs'>
 
 /**
  * Creates a criteria collection. Its members are evaluated in the background.
@@ -65,7 +65,7 @@ export function prepareCriteriaCreation(
 function definitionReader(
   body: NewCriteriaCollection,
   caller: Caller,
-  deps: Pick<CollectionDependencies, 'collections' | 'snapshots'>,
+  deps: Pick<CollectionDependencies, 'collections' | 'snapshots' | 'deletedObjects'>,
 ): ReadDefinition {
   return (faults) => definitionOf(caller, body, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
 }
@@ -118,7 +118,7 @@ async function definitionOf(
   { objectType }: Pick<NewCriteriaCollection, 'objectType'>,
   input: object,
   faults: readonly RefusalEntry[],
-  deps: Pick<CollectionDependencies, 'collections' | 'snapshots'>,
+  deps: Pick<CollectionDependencies, 'collections' | 'snapshots' | 'deletedObjects'>,
   before?: Collection,
 ): Promise<Definition> {
   const condition = await readCondition(caller, input, '/condition', faults, deps, before, objectType)

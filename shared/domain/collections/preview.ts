@@ -68,7 +68,7 @@ export type PreviewReply = Static<typeof PreviewReply>
 export async function previewCriteria(
   caller: Caller,
   { currentId, preview, limit }: PreviewRequest,
-  deps: LiveDependencies & CircleDependencies & Pick<CollectionDependencies, 'memberships'>,
+  deps: LiveDependencies & CircleDependencies & Pick<CollectionDependencies, 'memberships' | 'deletedObjects'>,
 ): Promise<PreviewReply> {
   const { tenantId } = caller
   const comparedId = currentId ?? idIn(preview)

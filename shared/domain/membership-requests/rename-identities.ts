@@ -3,23 +3,16 @@ import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { retryOnConflict } from '../../kernel/versioned.ts'
 import { auditOfCollection } from '../collections/audit-collection.ts'
 import type { Collection } from '../collections/collection.ts'
-import { schemaName } from '../core/attribute-names.ts'
+import {
+  identitiesInCondition,
+  type RenamedIdentities,
+  renamedIds,
+  withRenamedIdentities,
+} from '../criteria/named-identities.ts'
 import { applyTransitions, type TransitionDependencies } from './apply-transitions.ts'
 import { type ApprovalGate, policyOf } from './join-policy.ts'
 import type { Approval, MembershipRequest } from './membership-request.ts'
 import type { RequestDependencies } from './request-dependencies.ts'
-
-/** The identity that remains, by the id of each identity that was merged into it. */
-export type RenamedIdentities = ReadonlyMap<string, string>
-
-/** The fields of conditions whose values are ids of identities. */
-const IDENTITY_FIELDS: ReadonlySet<unknown> = new Set([
-  schemaName('identity', 'id'),
-  schemaName('relationship', 'identity'),
-  schemaName('relationship', 'manager'),
-  schemaName('orgUnit', 'manager'),
-  schemaName('orgUnit', 'deputies'),
-])
 
 /** Definitions written at the same time. */
 const DEFINITIONS_AT_ONCE_COUNT = 10
@@ -28,21 +21,11 @@ const DEFINITIONS_AT_ONCE_COUNT = 10
 export function identitiesNamedBy({ kind, definition }: Pick<Collection, 'kind' | 'definition'>): string[] {
   if (kind === 'joinable')
     return (definition as { approvalGates: ApprovalGate[] }).approvalGates.flatMap(identityApprovers)
-  return leavesNamingIdentities(definition)
-    .flatMap(({ value }) => [value].flat())
-    .map((value) => String(value).toLowerCase())
+  return identitiesInCondition(definition)
 }
 
 const identityApprovers = (gate: ApprovalGate): readonly string[] =>
   [gate, gate.fallback ?? []].flat().flatMap(({ type, approvers }) => (type === 'Identity' ? approvers : []))
-
-type Leaf = { readonly id: unknown; readonly value?: unknown }
-
-function leavesNamingIdentities(node: unknown): Leaf[] {
-  const { conditions, id } = node as { conditions?: unknown[]; id?: unknown }
-  if (Array.isArray(conditions)) return conditions.flatMap(leavesNamingIdentities)
-  return IDENTITY_FIELDS.has(id) ? [node as Leaf] : []
-}
 
 /**
  * Puts the identities that remain in the place of merged ones, in join policies and conditions.
@@ -75,7 +58,9 @@ export async function renameInDefinitions(
 }
 
 function renamedDefinition(collection: Collection, renamed: RenamedIdentities): Collection['definition'] {
-  if (collection.kind !== 'joinable') return renamedNode(collection.definition, renamed) as Collection['definition']
+  if (collection.kind !== 'joinable') {
+    return withRenamedIdentities(collection.definition, renamed) as Collection['definition']
+  }
   const { version: _version, ...policy } = policyOf(collection)
   const renamedIn = <Named extends Pick<ApprovalGate, 'type' | 'approvers'>>(gate: Named): Named =>
     gate.type === 'Identity' ? { ...gate, approvers: renamedIds(gate.approvers, renamed) } : gate
@@ -84,21 +69,6 @@ function renamedDefinition(collection: Collection, renamed: RenamedIdentities): 
     ...(gate.fallback === undefined ? {} : { fallback: renamedIn(gate.fallback) }),
   }))
   return { ...policy, approvalGates } as Collection['definition']
-}
-
-function renamedNode(node: unknown, renamed: RenamedIdentities): unknown {
-  const { conditions, id, value } = node as { conditions?: unknown[]; id?: unknown; value?: unknown }
-  if (Array.isArray(conditions)) {
-    return { ...(node as object), conditions: conditions.map((child) => renamedNode(child, renamed)) }
-  }
-  if (!IDENTITY_FIELDS.has(id) || value === undefined) return node
-  if (Array.isArray(value)) return { ...(node as object), value: renamedIds(value.map(String), renamed) }
-  return { ...(node as object), value: renamed.get(String(value).toLowerCase()) ?? value }
-}
-
-/** Each id once, in the order of their first places. */
-function renamedIds(ids: readonly string[], renamed: RenamedIdentities): string[] {
-  return [...new Set(ids.map((id) => renamed.get(id.toLowerCase()) ?? id))]
 }
 
 /** The approvers of approvals, and of the gates where requests wait, are renamed with those of the policy. */

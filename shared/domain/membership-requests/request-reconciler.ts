@@ -1,6 +1,7 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { schemaName } from '../core/attribute-names.ts'
+import type { RenamedIdentities } from '../criteria/named-identities.ts'
 import type { ChangeReconciler } from '../evaluation/tenant-evaluator.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { KnownChanges, RowChanges } from '../tenant-index/rows/row-changes.ts'
@@ -12,7 +13,7 @@ import { policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
 import { readObjectStatuses } from './object-statuses.ts'
 import { reconcileRequests } from './reconcile-requests.ts'
-import { identitiesNamedBy, type RenamedIdentities, renameInDefinitions } from './rename-identities.ts'
+import { identitiesNamedBy, renameInDefinitions } from './rename-identities.ts'
 import {
   freshOrgChart,
   notifyLinkedGroups,
