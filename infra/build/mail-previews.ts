@@ -41,10 +41,10 @@ const OF_OPERATORS: readonly MailItem['kind'][] = [
   'SubscriptionDisabled',
 ]
 
-function preview(name: string, items: readonly MailItem[], language: Language): string {
+function preview(name: string, items: readonly MailItem[], language: Language, omittedCount = 0): string {
   const isOperator = items.every(({ kind }) => OF_OPERATORS.includes(kind))
   const reader = { language, timeZone: 'Europe/Oslo', consoleUrl: 'http://localhost:7071/console', isOperator }
-  const { subject, text, html } = renderMail(items, reader)
+  const { subject, text, html } = renderMail(items, reader, omittedCount)
   const file = `${name}-${language}`
   writeFileSync(join(FOLDER, `${file}.html`), html)
   writeFileSync(join(FOLDER, `${file}.txt`), `Subject: ${subject}\n\n${text}`)
@@ -56,6 +56,7 @@ const languages = Object.keys(CATALOGUES) as Language[]
 const files = languages.flatMap((language) => [
   ...ITEMS.map((item, index) => preview(`${String(index + 1).padStart(2, '0')}-${item.kind}`, [item], language)),
   preview('digest', ITEMS.slice(0, 4), language),
+  preview('digest-of-many', ITEMS.slice(0, 4), language, 12),
 ])
 const links = files.map((file) => `<li><a href="${file}.html">${file}</a> (<a href="${file}.txt">text</a>)</li>`)
 const head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Mails</title>'

@@ -79,6 +79,39 @@ describe('A mail', () => {
     assert.ok(html.includes('<h1>2 notifications</h1>\n<h2>Your membership of Choir ends soon</h2>\n<p>'))
   })
 
+  for (const [language, subject, lines] of [
+    [
+      'en',
+      '3 notifications',
+      [
+        '2 earlier notifications are left out',
+        'The inbox shows what waits for your decision.',
+        `Open the inbox:\n${CONSOLE}/inbox`,
+      ],
+    ],
+    [
+      'no',
+      '3 varsler',
+      [
+        '2 tidligere varsler er utelatt',
+        'Innboksen viser hva som venter på at du avgjør det.',
+        `Åpne innboksen:\n${CONSOLE}/inbox`,
+      ],
+    ],
+  ] as const) {
+    it(`counts earlier events that it leaves out, with a link to the inbox, in ${language}`, () => {
+      const mail = renderMail([ENDING], { ...PERSON, language }, 2)
+      assert.equal(mail.subject, subject)
+      assert.ok(mail.text.includes(`\n\n${lines.join('\n\n')}\n\n--\n\n`), mail.text)
+    })
+  }
+
+  it('to an operator counts what it leaves out, without the inbox', () => {
+    const { text } = renderMail([LATE('HR')], OPERATOR, 1)
+    assert.match(text, /\n\n1 earlier notification is left out\n\n--/)
+    assert.doesNotMatch(text, /inbox/)
+  })
+
   it('of one thing has its heading once', () => {
     const { text, html } = renderMail([ENDING], PERSON)
     assert.ok(!html.includes('<h2>'))

@@ -78,6 +78,21 @@ describe('A digest', () => {
     assert.deepEqual([waiting.length, waiting[0]?.id, waiting.at(-1)?.id], [300, 'event1', 'new'])
   })
 
+  it('counts the events that are left out of it, until it is sent', () => {
+    const full = mailbox({ waiting: ids(300).map(event), digestAtMs: NEXT_DIGEST_MS })
+    const twice = withWaiting(withWaiting(full, event('new'), NOW_MS, OSLO), event('newer'), NOW_MS, OSLO)
+    assert.equal(twice.omittedCount, 2)
+    assert.equal(afterMail(twice, ['another'], NOW_MS, OSLO).omittedCount, 2)
+    const eventIds = twice.waiting.map(({ id }) => id)
+    assert.equal(withoutWaiting(twice, eventIds, NEXT_DIGEST_MS, OSLO).omittedCount, 2)
+    assert.ok(!('omittedCount' in afterMail(twice, eventIds, NEXT_DIGEST_MS, OSLO)))
+  })
+
+  it('has left out nothing for who wants no mails', () => {
+    const box = mailbox({ mail: 'None', waiting: [event('one')], omittedCount: 2 })
+    assert.ok(!('omittedCount' in withoutWaiting(box, ['one'], NEXT_DIGEST_MS, OSLO)))
+  })
+
   it('is not due any more when nothing waits, sent or not', () => {
     const waiting = withWaiting(mailbox(), event('one'), NOW_MS, OSLO)
     const unsent = withoutWaiting(waiting, ['one'], NEXT_DIGEST_MS, OSLO)

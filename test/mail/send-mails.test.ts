@@ -13,11 +13,18 @@ const EVENT = {
 } as unknown as StoredEvent
 
 /** A service with one operator, whom an event or a digest is to be told of. @param claimed Undefined: by another one. */
-function service({ notices = [] as StoredEvent[], digest = false, claimed = undefined as string | undefined }) {
+function service({
+  notices = [] as StoredEvent[],
+  digest = false,
+  omittedCount = 0,
+  claimed = undefined as string | undefined,
+}) {
   const sent: string[] = []
+  const texts: string[] = []
   let isAway = false
   let mailbox: Mailbox = newMailbox('operator ada@one.example')
   if (digest) mailbox = { ...mailbox, mail: 'Daily', waiting: [EVENT], digestAtMs: NOW_MS }
+  if (omittedCount > 0) mailbox = { ...mailbox, omittedCount }
   const due = notices.map((value) => ({ value, version: '1' }))
   const subscription = { id: 'subscription', url: 'https://one.example', disabledReason: 'Gone' }
   const deps = {
@@ -31,8 +38,9 @@ function service({ notices = [] as StoredEvent[], digest = false, claimed = unde
       },
     },
     mailer: {
-      send: async ({ to }: { to: string }) => {
+      send: async ({ to, text }: { to: string; text: string }) => {
         if (isAway) throw new Error('The directory is away')
+        texts.push(text)
         return sent.push(to) > 0
       },
     },
@@ -46,7 +54,7 @@ function service({ notices = [] as StoredEvent[], digest = false, claimed = unde
     isAway = away
     return sendMails({ tenantId: 't' }, deps)
   }
-  return { send, sent }
+  return { send, sent, texts, mailbox: () => mailbox }
 }
 
 describe('A worker that sends mails', () => {
@@ -62,5 +70,13 @@ describe('A worker that sends mails', () => {
     await assert.rejects(send(true), /away/)
     await send()
     assert.deepEqual(sent, ['ada@one.example'])
+  })
+
+  it('says in a digest how many events it leaves out, also in the one after a failure, and then forgets them', async () => {
+    const { send, texts, mailbox } = service({ digest: true, omittedCount: 2 })
+    await assert.rejects(send(true), /away/)
+    await send()
+    assert.match(texts.join(), /2 earlier notifications are left out/)
+    assert.equal(mailbox().omittedCount, undefined)
   })
 })

@@ -127,6 +127,10 @@ export const englishMails: MailTexts = {
     },
   },
   digestSubject: (count) => (count === 1 ? '1 notification' : `${count} notifications`),
+  omittedHeading: (count) =>
+    count === 1 ? '1 earlier notification is left out' : `${count} earlier notifications are left out`,
+  omittedForPerson: 'The inbox shows what waits for your decision.',
+  inboxAction: 'Open the inbox',
   reasonForPerson: 'You get this message because you take part in these collections.',
   preferencesAction: 'Choose when you get messages',
   reasonForOperator: 'You get this message because your address is one of the operators in the settings.',

@@ -18,6 +18,11 @@ export type MailTexts = {
   readonly languageTag: string
   readonly kinds: { readonly [Kind in MailKind]: KindTexts<Kind> }
   digestSubject(count: number): string
+  /** Earlier events that a digest does not tell. */
+  omittedHeading(count: number): string
+  readonly omittedForPerson: string
+  /** The words of the link to the requests that wait for a person. */
+  readonly inboxAction: string
   /** Why a person gets the mail. */
   readonly reasonForPerson: string
   /** The words of the link to the settings of a person's mails. */

@@ -8,7 +8,7 @@ const MAILS_PER_DAY_COUNT = 50
 const DIGEST_HOUR = 7
 /** Reported events that a mailbox remembers: many more than are delivered again. */
 const TOLD_COUNT = 300
-/** Of more events that wait for a digest, the oldest are left out. */
+/** Of more events that wait for a digest, the oldest are left out. The digest says how many. */
 const WAITING_COUNT = 300
 
 export const MailFrequency = OneOf(['Immediately', 'Daily', 'None'])
@@ -28,6 +28,8 @@ export const Mailbox = Type.Object({
   waiting: Type.Unsafe<readonly StoredEvent[]>(Type.Array(StoredEvent)),
   /** When the next digest is due; absent without one. */
   digestAtMs: Type.Optional(Type.Number()),
+  /** Events that were left out of the next digest; absent without any. */
+  omittedCount: Type.Optional(Type.Integer()),
 })
 export type Mailbox = Readonly<Static<typeof Mailbox>>
 
@@ -48,16 +50,18 @@ export function deliveryOf(
   return mail === 'Daily' || isFull ? 'later' : 'now'
 }
 
-/** The mailbox after a mail that told these events. They wait for no digest any more. */
+/** The mailbox after a mail that told these events. They wait for no digest any more: if they did, the mail was one. */
 export function afterMail(mailbox: Mailbox, eventIds: readonly string[], nowMs: number, timeZone: string): Mailbox {
   const day = localDate(nowMs, timeZone)
   const remaining = withoutWaiting(mailbox, eventIds, nowMs, timeZone)
-  return { ...remaining, day, sentCount: (day === mailbox.day ? mailbox.sentCount : 0) + 1 }
+  const isDigest = remaining.waiting.length < mailbox.waiting.length
+  const counted = isDigest ? withoutOmitted(remaining) : remaining
+  return { ...counted, day, sentCount: (day === mailbox.day ? mailbox.sentCount : 0) + 1 }
 }
 
 /**
  * The mailbox without these events in its digest, as after a mail that need not be sent. A digest without them
- * stays due when it was.
+ * stays due when it was. The next mail that is sent says how many events were left out.
  */
 export function withoutWaiting(
   mailbox: Mailbox,
@@ -65,7 +69,7 @@ export function withoutWaiting(
   nowMs: number,
   timeZone: string,
 ): Mailbox {
-  const { digestAtMs: dueMs, ...rest } = mailbox
+  const { digestAtMs: dueMs, ...rest } = mailbox.mail === 'None' ? withoutOmitted(mailbox) : mailbox
   const waiting = mailbox.waiting.filter(({ id }) => !eventIds.includes(id))
   const toldIds = [...new Set([...mailbox.toldIds, ...eventIds])].slice(-TOLD_COUNT)
   if (waiting.length === 0) return { ...rest, toldIds, waiting }
@@ -75,8 +79,15 @@ export function withoutWaiting(
 
 /** The mailbox with one more event in its next digest. */
 export function withWaiting(mailbox: Mailbox, event: StoredEvent, nowMs: number, timeZone: string): Mailbox {
-  const waiting = [...mailbox.waiting, event].slice(-WAITING_COUNT)
-  return { ...mailbox, waiting, digestAtMs: mailbox.digestAtMs ?? nextDigestMs(nowMs, timeZone) }
+  const all = [...mailbox.waiting, event]
+  const waiting = all.slice(-WAITING_COUNT)
+  const omittedCount = (mailbox.omittedCount ?? 0) + all.length - waiting.length
+  const changed = { ...mailbox, waiting, digestAtMs: mailbox.digestAtMs ?? nextDigestMs(nowMs, timeZone) }
+  return omittedCount === 0 ? changed : { ...changed, omittedCount }
+}
+
+function withoutOmitted({ omittedCount: _omittedCount, ...mailbox }: Mailbox): Mailbox {
+  return mailbox
 }
 
 function nextDigestMs(nowMs: number, timeZone: string): number {

@@ -15,6 +15,8 @@ export type MailReader = {
 
 /** The view of the console with a person's own settings. */
 const PREFERENCES_PATH = '/me'
+/** The view of the console with the requests that wait for a person. */
+const INBOX_PATH = '/inbox'
 
 /** Longer subjects are cut. */
 const SUBJECT_LENGTH = 200
@@ -26,13 +28,18 @@ type Section = {
   readonly link: Link | undefined
 }
 
-/** The mail that tells these things: the subject is that of the only one, or their number. */
-export function renderMail(items: readonly MailItem[], reader: MailReader): MailContent {
+/**
+ * The mail that tells these things: the subject is that of the only one, or their number.
+ * @param omittedCount Earlier things that the mail only counts.
+ */
+export function renderMail(items: readonly MailItem[], reader: MailReader, omittedCount = 0): MailContent {
   const texts = CATALOGUES[reader.language]
   const time = timeFormat(texts, reader.timeZone)
-  const sections = items.map((item) => sectionOf(item, texts, time, reader))
-  const [first] = sections
-  const subject = sections.length === 1 && first !== undefined ? first.heading : texts.digestSubject(sections.length)
+  const told = items.map((item) => sectionOf(item, texts, time, reader))
+  const sections = omittedCount === 0 ? told : [...told, omittedSection(omittedCount, texts, reader)]
+  const [first] = told
+  const count = told.length + omittedCount
+  const subject = count === 1 && first !== undefined ? first.heading : texts.digestSubject(count)
   const reason = reader.isOperator ? texts.reasonForOperator : texts.reasonForPerson
   const preferences = reader.isOperator ? undefined : linkOf(texts.preferencesAction, PREFERENCES_PATH, reader)
   const mail: Mail = { subject, sections, reason, preferences, languageTag: texts.languageTag }
@@ -48,6 +55,13 @@ function sectionOf(item: MailItem, texts: MailTexts, time: FormatTime, reader: M
   }
   const shown = withPlainTexts(item)
   return { heading: subject(shown), paragraphs: paragraphs(shown, time), link: linkOf(action, item.path, reader) }
+}
+
+/** An operator has no inbox. */
+function omittedSection(count: number, texts: MailTexts, reader: MailReader): Section {
+  const heading = texts.omittedHeading(count)
+  if (reader.isOperator) return { heading, paragraphs: [], link: undefined }
+  return { heading, paragraphs: [texts.omittedForPerson], link: linkOf(texts.inboxAction, INBOX_PATH, reader) }
 }
 
 function linkOf(words: string, path: string, { consoleUrl }: MailReader): Link | undefined {

@@ -128,10 +128,16 @@ async function update(
   throw new Error(`Mailbox ${key} was changed concurrently ${MAX_ATTEMPTS} times`)
 }
 
-async function send(address: Address, items: readonly MailItem[], messageKey: string, sending: Sending): Promise<void> {
+async function send(
+  address: Address,
+  items: readonly MailItem[],
+  messageKey: string,
+  sending: Sending,
+  omittedCount = 0,
+): Promise<void> {
   const { deps, context, timeZone } = sending
   const reader = { language: address.language, timeZone, consoleUrl: deps.consoleUrl, isOperator: address.isOperator }
-  const isSent = await deps.mailer.send({ ...renderMail(items, reader), to: address.mail, messageKey })
+  const isSent = await deps.mailer.send({ ...renderMail(items, reader, omittedCount), to: address.mail, messageKey })
   deps.metrics.record('mails.sent', 1, { outcome: isSent ? 'Sent' : 'Refused' })
   if (!isSent) deps.log.warn('mails.refused', { tenantId: context.tenantId, messageKey })
 }
@@ -163,7 +169,7 @@ type SentDigest = {
   readonly eventIds: readonly string[]
 }
 
-async function sendWaiting({ key, mail, waiting }: Mailbox, sending: Sending): Promise<SentDigest> {
+async function sendWaiting({ key, mail, waiting, omittedCount }: Mailbox, sending: Sending): Promise<SentDigest> {
   const { deps, context } = sending
   if (mail === 'None') return { isSent: false, eventIds: waiting.map(({ id }) => id) }
   const items: MailItem[] = []
@@ -185,7 +191,7 @@ async function sendWaiting({ key, mail, waiting }: Mailbox, sending: Sending): P
   }
   if (ofOthers.length > 0) await tellSuccessor(key, ofOthers, sending)
   if (recipient === undefined) return { isSent: false, eventIds }
-  await send(recipient, items, deps.deriveId('digest', key, ...eventIds), sending)
+  await send(recipient, items, deps.deriveId('digest', key, ...eventIds), sending, omittedCount)
   return { isSent: true, eventIds }
 }
 
