@@ -221,8 +221,8 @@ export const REFUSALS = {
   SameActor: {
     kind: 'forbidden',
     message:
-      'Another person has to approve: the settings exclude who caused the removals and, where a cause is not known, who ' +
-      'created the link, enabled it or changed the definition last',
+      'Another person has to approve: the settings exclude who caused the removals, and those of a new link also who ' +
+      'created or enabled it or changed the definition last',
   },
   VersionNotFound: { kind: 'missing', message: 'The collection has no such version' },
   PlanNotFound: { kind: 'missing', message: 'The link has no held removals' },

@@ -208,7 +208,8 @@ describe('Held removals', () => {
   })
 
   it('are approved by somebody other than who caused them, where the settings require it', async () => {
-    const causes = { newest: { kind: 'Direct', actorId: user(0), atMs: 0 } as const, actorIds: [user(0), user(1)] }
+    const newest = { kind: 'Direct', actorId: user(0), atMs: 0 } as const
+    const causes = { newest, actorIds: [user(0), user(1)], explainsAll: true, definedBy: null }
     const { removalCauses } = api.collections
     api.collections.removalCauses = async () => causes
     const { id, collectionId, plan, planId } = await held()

@@ -111,6 +111,41 @@ describe('Where the settings require a second person, removals', () => {
     assert.deepEqual(await approversOf(groupId, linker, definer, other), [other])
   })
 
+  it('by a new account, once the group was equal, are approved also by who made the link and the collection', async () => {
+    const { source, accounts } = await people('Eva', 60)
+    const collectionId = await named('Eva', definer)
+    await fixture.followed()
+    const groupId = await fixture.newGroup()
+    await relinked(groupId, collectionId)
+    await fixture.clock.sleep(3 * 3_600_000)
+    const [account = ''] = accounts
+    await fixture.write(source, identity(account, { displayName: 'Eva', directoryObjectId: users(70, 1)[0] ?? '' }))
+    await fixture.followed()
+    await requestSync(TENANT, collectionId, fixture.coldProcess().sync)
+    await fixture.followed()
+    const { held } = await heldOf(groupId)
+    assert.deepEqual([held.count, held.cause], [1, null])
+    assert.deepEqual(await approversOf(groupId, linker, definer), [linker, definer])
+  })
+
+  it('by a new link are not approved by who made it after their plan has changed either', async () => {
+    await people('Fay', 80)
+    const groupId = await fixture.linkedGroup(await named('Fay', other))
+    const { source, accounts } = await people('Finn', 90)
+    const collectionId = await named('Finn', definer)
+    await fixture.followed()
+    await relinked(groupId, collectionId)
+    const first = await heldOf(groupId)
+    await fixture.clock.sleep(3 * 3_600_000)
+    await fixture.write(source, gone('identity', accounts[0] ?? ''))
+    await fixture.followed()
+    await requestSync(TENANT, collectionId, fixture.coldProcess().sync)
+    await fixture.followed()
+    const { held } = await heldOf(groupId)
+    assert.notEqual(held.planId, first.held.planId)
+    assert.deepEqual(await approversOf(groupId, linker, definer, other), [other])
+  })
+
   it('that the history explains are approved also by who made the link and defined the collection', async () => {
     const { source, accounts } = await people('Cleo', 30)
     const collectionId = await named('Cleo', definer)

@@ -97,8 +97,7 @@ export const englishRefusals = {
   RoleRequired: 'Your role does not allow this.',
   RootNotGroup: 'The condition has to begin with a group.',
   SameActor:
-    'Somebody else has to approve: you have made the change that causes these removals, or, where their cause is unknown, ' +
-    'the link or the condition.',
+    'Somebody else has to approve: you have made the change that causes these removals, or the new link or its condition.',
   SelfApproval: 'You cannot decide on your own request.',
   StaleVersion: 'Someone else has changed this at the same time. Try again.',
   SyncJobNotFound: 'This sync does not exist any more. Syncs are kept for some days only.',

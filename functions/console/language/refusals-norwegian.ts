@@ -97,8 +97,8 @@ export const norwegianRefusals = {
   RoleRequired: 'Rollen din tillater ikke dette.',
   RootNotGroup: 'Betingelsen må begynne med en gruppe.',
   SameActor:
-    'En annen må godkjenne: du har gjort endringen som fører til disse fjerningene, eller, der årsaken er ukjent, laget ' +
-    'koblingen eller betingelsen.',
+    'En annen må godkjenne: du har gjort endringen som fører til disse fjerningene, eller laget den nye koblingen eller ' +
+    'betingelsen.',
   SelfApproval: 'Du kan ikke avgjøre din egen søknad.',
   StaleVersion: 'Noen andre har endret dette samtidig. Prøv igjen.',
   SyncJobNotFound: 'Denne synkroniseringen finnes ikke lenger. Synkroniseringer beholdes bare noen dager.',

@@ -59,18 +59,16 @@ export type AccountChanges = MembersWithoutAccount & {
 
 type LinkedCollection = { readonly kind: CollectionKind; readonly objectType: string }
 
-/** What is read of a link to find out why accounts leave its group. */
-export type ComparedLink = Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs' | 'createdBy' | 'enabledBy'>
-
 /** Why members whose accounts are to be removed have left their collection. */
 export type RemovalCauses = {
   /** The newest entry of the history that removed one of them; null when unknown. */
   readonly newest: { readonly kind: MemberChangeCause; readonly actorId: string; readonly atMs: number } | null
-  /**
-   * Who removed them directly, or changed the definition that did, and who has changed that last. Where the history does
-   * not explain all accounts, also who created the link, who enabled it last, and who has changed the definition last.
-   */
+  /** Who removed them directly, or changed the definition that did, and who has changed that last. */
   readonly actorIds: readonly string[]
+  /** Whether the history explains each of the accounts. */
+  readonly explainsAll: boolean
+  /** Who has changed the definition last; null without a collection. */
+  readonly definedBy: string | null
 }
 
 /** Which version of their members collections have. */
@@ -127,7 +125,10 @@ export interface LinkedCollections extends MembershipVersions {
     accepted?: readonly string[],
   ): Promise<CollectionAccounts | undefined>
   /** Why the members with these accounts have left a link's collection, as far as its history is kept. */
-  removalCauses(link: ComparedLink, accounts: readonly string[]): Promise<RemovalCauses>
+  removalCauses(
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs'>,
+    accounts: readonly string[],
+  ): Promise<RemovalCauses>
   /** Whether one of these actors made the last change, since a time, of a definition that decides the members. */
   hasDefinedSince(search: DefinitionSearch): Promise<boolean>
   /** The newest change of the members of a link's collection that the link has not applied; null without one. */

@@ -129,7 +129,7 @@ export const GroupLink = Type.Object({
   collectionKind: Nullable(OneOf(['criteria', 'joinable'])),
   /** The sweeps find the link unchanged and store no job: its last sync is the tenant's last sweep, or a later job. */
   isSweptUnchanged: Type.Boolean(),
-  /** Object id of the caller that enabled the link last. Absent until then, and in links of earlier versions. */
+  /** Object id of the caller that has enabled the link since its last run that deferred no removals. Null without one. */
   enabledBy: Type.Optional(Nullable(Type.String())),
   /** Why the last sync failed. Absent where it did not, and in links of earlier versions of the service. */
   lastSyncError: Type.Optional(Nullable(Type.String())),

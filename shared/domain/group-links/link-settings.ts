@@ -37,9 +37,9 @@ const FourEyes = Described(
   Type.Boolean(),
   'If true, held removals are approved by another person than those who caused them: who made the last change of the ' +
     'definition or the policy behind them, also while they are held, or removed one of the accounts directly, or did so ' +
-    'in a collection that the condition refers to. Where the history of members does not explain each of these removals, ' +
-    'as after a group was linked to another collection, who created the link, who enabled it last, and who made the last ' +
-    'change of the definition count as well. Otherwise 403 `SameActor`.',
+    'in a collection that the condition refers to. Where the first sync after a link was created or enabled holds removals ' +
+    'that the history of members does not explain, as after a group was linked to another collection, who created or ' +
+    'enabled the link and who made the last change of the definition count as well. Otherwise 403 `SameActor`.',
 )
 
 const TimeZoneName = Type.String({

@@ -1,7 +1,8 @@
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { type AccountDependencies, accountsLost, accountsOf } from '../evaluation/member-accounts.ts'
 import { ALL_TIME, type MemberEvent } from '../history/member-history.ts'
-import type { ComparedLink, RemovalCauses } from './collection-accounts.ts'
+import type { RemovalCauses } from './collection-accounts.ts'
+import type { GroupLink } from './group-link.ts'
 import { ACTS, referencedActors } from './referenced-acts.ts'
 
 /**
@@ -15,16 +16,16 @@ export type CauseDependencies = Pick<CollectionDependencies, 'collections' | 'hi
 
 /**
  * The causes of removals, in the history of a collection's members. It is read until each account is explained: others
- * can have left since in any number of changes. Where accounts stay unexplained, as those of a group that was filled
- * before, the link itself can be the cause, with the definition that does not have them.
+ * can have left since in any number of changes. It does not explain accounts that a group had before its link, nor
+ * members who have got other accounts.
  */
 export async function removalCausesOf(
-  { tenantId, collectionId, comparedAtMs, createdBy, enabledBy = null }: ComparedLink,
+  { tenantId, collectionId, comparedAtMs }: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs'>,
   accounts: readonly string[],
   deps: CauseDependencies,
 ): Promise<RemovalCauses> {
   const found = await deps.collections.find(tenantId, collectionId)
-  if (found === undefined) return { newest: null, actorIds: [] }
+  if (found === undefined) return { newest: null, actorIds: [], explainsAll: false, definedBy: null }
   const collection = found.value
   const rows = await deps.snapshots.fresh(tenantId)
   const unexplained = new Set(accounts)
@@ -53,11 +54,9 @@ export async function removalCausesOf(
     }
     if (unexplained.size === 0) break
   }
-  if (unexplained.size > 0) {
-    for (const id of [createdBy, enabledBy, collection.definedBy]) if (id !== null) actorIds.add(id)
-  }
   const others = await referencedActors({ collection, events: referenced }, rows, deps)
-  return { newest, actorIds: [...actorIds.union(others)] }
+  const { definedBy } = collection
+  return { newest, actorIds: [...actorIds.union(others)], explainsAll: unexplained.size === 0, definedBy }
 }
 
 type Events = [MemberEvent, ...MemberEvent[]]

@@ -24,7 +24,7 @@ export function underRejection(held: HeldRemovals, rejection: Rejection | undefi
 
 /**
  * Whether removals of a link were rejected after a job was approved: its approval does not count any more. Any other
- * rejection than the one that the approver read is later, whatever the clocks of the instances say.
+ * rejection than the one that the approver read is later, even by an earlier clock.
  */
 export function isRejectedSince(
   { createdAt, approvedRejectedAt }: Pick<SyncJob, 'createdAt' | 'approvedRejectedAt'>,

@@ -125,8 +125,7 @@ async function hasLeft(
   // A former position of the person is not among the ids.
   const accounts = directoryObjectId === null ? [] : [directoryObjectId]
   const comparedAtMs = Math.min(...links.map((link) => link.comparedAtMs ?? 0))
-  const compared = { tenantId, collectionId: id, comparedAtMs, createdBy: null }
-  return (await removalCausesOf(compared, accounts, deps)).newest !== null
+  return (await removalCausesOf({ tenantId, collectionId: id, comparedAtMs }, accounts, deps)).newest !== null
 }
 
 /** Whether the account of an object that is no member is in the plan of held removals. */

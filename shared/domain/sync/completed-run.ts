@@ -25,12 +25,14 @@ export function changesByRun(
   { startMs, endMs, accountsChangedAtMs, heldRemovals, rejectedAt }: CompletedRun,
 ): Partial<GroupLink> {
   const hasRemovals = deferredRemovalCount + removals.length + held > 0
+  const removalsDeferred = skipped > 0 && hasRemovals
   return {
     lastSyncedAt: toTimestamp(endMs),
     lastSyncOutcome: 'Succeeded',
     lastSyncError: null,
     appliedMembershipVersion: membershipVersion,
-    removalsDeferred: skipped > 0 && hasRemovals,
+    removalsDeferred,
+    ...(!removalsDeferred && { enabledBy: null }),
     // Accounts may have changed again during the run.
     accountsChangedAtMs: link.accountsChangedAtMs === accountsChangedAtMs ? null : link.accountsChangedAtMs,
     comparedAtMs: startMs,

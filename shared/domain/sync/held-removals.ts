@@ -1,4 +1,5 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { RemovalCauses } from '../group-links/collection-accounts.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import {
@@ -43,9 +44,26 @@ export async function saveHeldRemovals(
   return underRejection(held, rejection)
 
   async function causes(): Promise<Pick<HeldRemovals, 'cause' | 'actorIds'>> {
-    const { newest, actorIds } = await collections.removalCauses(link, accounts)
-    return { cause: toChangeCause(newest, collectionId), actorIds: [...actorIds] }
+    const found = await collections.removalCauses(link, accounts)
+    const actorIds = found.explainsAll ? found.actorIds : new Set([...found.actorIds, ...linkActors(link, found)])
+    return { cause: toChangeCause(found.newest, collectionId), actorIds: [...actorIds] }
   }
+}
+
+/**
+ * Who stands behind removals that no history explains: until a run has removed all that is due, or has held it, the link
+ * itself can be their cause, with the definition that does not have these people. Those behind a plan stand behind the
+ * plans that follow it without a break.
+ */
+function linkActors(
+  { appliedMembershipVersion, createdBy, enabledBy = null, heldRemovals, removalsDeferred }: GroupLink,
+  { definedBy }: Pick<RemovalCauses, 'definedBy'>,
+): readonly string[] {
+  const isFirst = appliedMembershipVersion === null || removalsDeferred
+  const beginners = isFirst ? [createdBy, enabledBy] : [enabledBy]
+  const beginnerIds = beginners.filter((id) => id !== null)
+  const definerIds = beginnerIds.length > 0 && definedBy !== null ? [definedBy] : []
+  return [...beginnerIds, ...definerIds, ...(heldRemovals?.actorIds ?? [])]
 }
 
 export function reportHeldRemovals(

@@ -60,7 +60,7 @@ export function testCollections(): TestCollections {
     },
     currentVersion: async (_tenantId, id) => all.get(id)?.states.length,
     newestChange: async () => null,
-    removalCauses: async () => ({ newest: null, actorIds: [] }),
+    removalCauses: async () => ({ newest: null, actorIds: [], explainsAll: true, definedBy: null }),
     hasDefinedSince: async () => false,
     versionsWrittenSince: (tenantId, kinds) => collections.versions(tenantId, [...kinds.keys()]),
     async findAccounts(tenantId, id) {

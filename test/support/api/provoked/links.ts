@@ -68,7 +68,12 @@ export function linkProvocations(api: LinkApi) {
       const { collectionId, id } = await linked()
       await setLinkSettings(api.deps, { removalGuard: { enabled: true, minimum: 0, fourEyes: true } })
       const { removalCauses } = api.collections
-      api.collections.removalCauses = async () => ({ newest: null, actorIds: [user(0)] })
+      api.collections.removalCauses = async () => ({
+        newest: null,
+        actorIds: [user(0)],
+        explainsAll: true,
+        definedBy: null,
+      })
       await api.drain()
       api.collections.exchange(collectionId, [])
       await call('POST', `/group-links/${collectionId}/sync`)
