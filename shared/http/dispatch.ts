@@ -3,7 +3,7 @@ import type { IdempotencyDependencies } from '../domain/idempotency/run-once.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
 import type { Log } from '../kernel/log.ts'
-import { Refusal, throwIfRefused } from '../kernel/refusals.ts'
+import { Refusal, type RefusalEntry, throwIfRefused } from '../kernel/refusals.ts'
 import { describeInvocation } from '../kernel/tracing.ts'
 import {
   faultEnvelope,
@@ -98,12 +98,14 @@ async function respond(
     deps.admit(caller)
     authorize(caller, route)
     const identityId = await identityOf(caller, route, deps)
+    const path = readPath(matched.path, route.parameters)
+    const query = readQuery(route.query, url.searchParams)
     const input = {
       caller,
       identityId,
-      path: readPath(matched.path, route.parameters),
-      query: readQuery(route.query, url.searchParams),
-      body: await validBody(request, route, deps),
+      path: path.values,
+      query: query.values,
+      body: await validBody(request, route, [...path.faults, ...query.faults], deps),
       ifMatch: ifMatchOf(request),
       ifPlan: ifPlanOf(request),
     }
@@ -151,15 +153,23 @@ async function identityOf(
   return identityId
 }
 
+/**
+ * The known members of the body.
+ * @param ofParameters Reported together with the errors in the form of the body, after those of a body that cannot be
+ * read.
+ */
 async function validBody(
   request: HttpRequest,
   route: Route,
+  ofParameters: readonly RefusalEntry[],
   { scheduler }: Pick<DispatchDependencies, 'scheduler'>,
 ): Promise<unknown> {
-  if (route.body === undefined) return undefined
+  if (route.body === undefined) {
+    throwIfRefused(ofParameters)
+    return undefined
+  }
   const body = withoutOptionalNulls(route.body, await readJsonBody(request, route, scheduler))
-  const faults = bodyFaults(route.body, body)
-  if (faults.length > 0) throw Refusal.ofAll(faults)
+  throwIfRefused([...ofParameters, ...bodyFaults(route.body, body)])
   const known = knownMembers(route.body, body)
   // Items that fail alone are checked one by one.
   if (route.itemsFailAlone !== true) throwIfRefused(controlFaults(known))

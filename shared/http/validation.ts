@@ -5,7 +5,7 @@ import type { TObject, TSchema } from 'typebox'
 import { hasControls, hasControlsInLines } from '../kernel/control-characters.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { pointerPart } from '../kernel/json.ts'
-import { type RefusalCode, type RefusalEntry, refusalEntry, throwIfRefused } from '../kernel/refusals.ts'
+import { type RefusalCode, type RefusalEntry, refusalEntry } from '../kernel/refusals.ts'
 import { misspeltMembers, misspeltParameters } from './unknown-names.ts'
 
 /** Errors that one response reports at most. */
@@ -106,6 +106,12 @@ export function controlFaults(value: unknown, pointer = '', name = ''): RefusalE
   return faults.slice(0, MAX_ERRORS)
 }
 
+/** Parameters as they are read, with an entry for each invalid one; `target` is its name. */
+export type ReadParameters<Value> = {
+  readonly values: Readonly<Record<string, Value>>
+  readonly faults: readonly RefusalEntry[]
+}
+
 /** Whether a message has this shape. */
 export function conforms(schema: TSchema, value: unknown): boolean {
   return validator(schema)(value) === true
@@ -114,10 +120,9 @@ export function conforms(schema: TSchema, value: unknown): boolean {
 /**
  * Parses the query: numbers, booleans and lists are converted from text. Unknown parameters are ignored unless they
  * resemble a known one.
- * @throws Refusal with an entry for each invalid parameter; `target` is its name.
  */
-export function readQuery(schema: TObject | undefined, search: URLSearchParams): Record<string, unknown> {
-  if (schema === undefined) return {}
+export function readQuery(schema: TObject | undefined, search: URLSearchParams): ReadParameters<unknown> {
+  if (schema === undefined) return { values: {}, faults: [] }
   const query: Record<string, unknown> = {}
   const twice: RefusalEntry[] = []
   for (const [name, property] of Object.entries(schema.properties as Record<string, TSchema & { type?: string }>)) {
@@ -135,8 +140,7 @@ export function readQuery(schema: TObject | undefined, search: URLSearchParams):
     ...twice,
     ...faults.filter(({ target }) => twice.every((entry) => entry.target !== target)),
   ]
-  throwIfRefused(all)
-  return query
+  return { values: query, faults: all }
 }
 
 function readText(text: string, type: string | undefined): unknown {
@@ -146,18 +150,16 @@ function readText(text: string, type: string | undefined): unknown {
 }
 
 /**
- * Validates the path parameters and converts GUIDs to lower case.
- * @throws Refusal with an entry for each invalid parameter, `InvalidId` for those that must be a GUID.
+ * Validates the path parameters and converts GUIDs to lower case. The code of those that must be a GUID is `InvalidId`.
  */
 export function readPath(
   path: Readonly<Record<string, string>>,
   schemas: Readonly<Record<string, TSchema>> = {},
-): Record<string, string> {
+): ReadParameters<string> {
   const entries = Object.entries(path)
-  throwIfRefused(entries.flatMap(([name, value]) => pathFaults(name, value, schemas[name])))
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, schemas[name] === undefined ? value.toLowerCase() : value]),
-  )
+  const faults = entries.flatMap(([name, value]) => pathFaults(name, value, schemas[name]))
+  const values = entries.map(([name, value]) => [name, schemas[name] === undefined ? value.toLowerCase() : value])
+  return { values: Object.fromEntries(values), faults }
 }
 
 function pathFaults(name: string, value: string, schema: TSchema | undefined): RefusalEntry[] {

@@ -65,8 +65,10 @@ const ABOUT = `Defines collections of people, positions and org units, and keeps
 ## Responses
 
 - Every response of an operation is an envelope: \`data\` on success, \`errors\` on failure. Error codes are stable; messages can change.
-- All validation errors of a request are returned together, one per value and at most 50 per body or batch item. A list that is too
-  long is reported once; its items are not validated.
+- The errors in the parameters and in the form of the body (the schema of the operation) are returned together, those of
+  the meaning (for example attributes, ids and times) after these are corrected. A body that cannot be read, for example
+  with \`InvalidJson\`, is refused first and alone. Each value has one error, each body or batch item at most 50. A list
+  that is too long is reported once; its items are not validated.
 - Every response has an \`x-request-id\`, \`X-Content-Type-Options: nosniff\` and \`Cache-Control: no-store\`. Pages and
   their files have \`no-cache\` and an \`ETag\`; \`/\` leads to the console, where there is one.
 - An unknown path is refused with \`RouteNotFound\`. A method that the path does not support, \`OPTIONS\` included, is

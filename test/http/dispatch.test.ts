@@ -58,6 +58,7 @@ const routes = [
   route('POST', '/{id}/claim', {
     operationId: 'claimThing',
     summary: '',
+    query: Type.Object({ colour: Type.Optional(Type.String({ enum: ['red', 'blue'] })) }),
     roles: ['User', 'Administrator'],
     identity: { exempt: ['Administrator', READER] },
     body: Type.Object({}),
@@ -191,6 +192,17 @@ describe('dispatch', () => {
         ],
       ],
     )
+  })
+
+  it('reports all errors of the path, the query and the form of the body together', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const claim = (body: string) => send({ method: 'POST', path: '/x/claim?colour=7', as: 'admin', headers, body })
+    const found = async (body: string) =>
+      (await claim(body)).json.errors.map(({ target }: { target?: string }) => target)
+    assert.deepEqual(await found('[]'), ['id', 'colour', ''])
+    assert.deepEqual(await found('{}'), ['id', 'colour'])
+    const unreadable = await claim('{')
+    assert.deepEqual([unreadable.json.errors.length, unreadable.json.errors[0].code], [1, 'InvalidJson'])
   })
 
   it('converts GUIDs in a body to lower case and drops unknown members', async () => {
