@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
-import type { Host } from './hosts.ts'
+import { type Host, isKept } from './hosts.ts'
 import { pickOf, pickWeighted } from './picks.ts'
 import { type RunningServers, SERVER_NAMES } from './servers.ts'
 
@@ -117,9 +117,9 @@ export class FaultInjection {
     }
   }
 
-  /** The first of several instances lives as long as the run, so that its memory can be watched. */
+  /** Some instances live as long as the run, so that their memory can be watched. */
   #kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const candidates = this.#hosts.length > 1 ? this.#hosts.slice(1) : this.#hosts
+    const candidates = this.#hosts.filter(({ index }) => !isKept(index, this.#hosts.length))
     return this.#onHost(async (host) => {
       await host.kill(signal)
       await host.start()

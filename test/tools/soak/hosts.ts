@@ -14,6 +14,12 @@ export type AppFolderOf = (index: number, startCount: number) => string | undefi
 /** The HTTP server refuses a request that it does not receive within this time. */
 const RECEIVED_WITHIN_MS = 60_000
 
+/**
+ * Whether an instance is never killed, so that what it uses can be compared over hours: one of two or three, two of more.
+ * A single one is killed.
+ */
+export const isKept = (index: number, count: number): boolean => index < Math.min(2, Math.floor(count / 2))
+
 /** One instance of the service, restarted on the same port after each kill. */
 export class Host {
   readonly index: number

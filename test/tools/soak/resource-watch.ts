@@ -1,6 +1,6 @@
 import type { ContainerSizes } from '../../../infra/local/cosmos/storage.ts'
 import type { InstanceUse } from './host-process.ts'
-import type { Host } from './hosts.ts'
+import { type Host, isKept } from './hosts.ts'
 import { isGrowing, type Sample, trendOf } from './resource-trend.ts'
 import type { RunningServers } from './servers.ts'
 
@@ -12,10 +12,12 @@ const OBJECT_CONTAINER = 'connectorObjects'
 /** The database as a whole grows with the requests, whose history it keeps: this is what an object takes. */
 const BYTES_PER_OBJECT = 'database bytes of an object'
 const BYTES_PER_MB = 1024 * 1024
-/** It is never killed. */
-const WATCHED_HOST = 0
-/** The heap grows by what V8 learns of functions besides objects, and the delay by the load. */
-const REPORTED_ONLY = ['heap MB', 'event loop delay p99 ms']
+const OBJECTS = 'objects MB'
+/**
+ * What may not grow. The heap grows by what V8 learns of functions besides objects, and the delay by the load. The memory
+ * of an instance in which heap snapshots are taken is that of the largest snapshot.
+ */
+const WATCHED = [`host 0 memory MB`, `host 0 handles`, `host 1 ${OBJECTS}`, BYTES_PER_OBJECT]
 
 /** Samples what the instances and the database use at the quiet points. */
 export class ResourceWatch {
@@ -37,7 +39,8 @@ export class ResourceWatch {
       note('memory MB', use.rssBytes / BYTES_PER_MB)
       note('handles', use.handleCount)
       note('event loop delay p99 ms', use.eventLoopDelayP99Ms)
-      if (host.index === WATCHED_HOST) note('objects MB', (await host.objectBytes()) / BYTES_PER_MB)
+      const hasSnapshots = host.index > 0 && isKept(host.index, this.#hosts.length)
+      if (hasSnapshots) note(OBJECTS, (await host.objectBytes()) / BYTES_PER_MB)
     }
     const sizes = await this.#servers.command('database')<ContainerSizes>('sizes')
     let [objectBytes, otherBytes] = [0, 0]
@@ -63,10 +66,7 @@ export class ResourceWatch {
   growth(): string[] {
     return [...this.#samples].flatMap(([name, samples]) => {
       const trend = trendOf(samples)
-      const ofHost = `host ${WATCHED_HOST} `
-      const isWatched =
-        (name.startsWith(ofHost) && !REPORTED_ONLY.includes(name.slice(ofHost.length))) || name === BYTES_PER_OBJECT
-      if (!isWatched || trend === undefined || !isGrowing(trend)) return []
+      if (!WATCHED.includes(name) || trend === undefined || !isGrowing(trend)) return []
       return [`${name} grows by ${(100 * trend.sharePerHour).toFixed(1)} % an hour`]
     })
   }
