@@ -42,6 +42,13 @@ describe('Where the settings require a second person, removals', () => {
     await fixture.followed()
   }
 
+  /** Follows what was written, then compares the groups of the collection with it. */
+  async function compared(collectionId: string): Promise<void> {
+    await fixture.followed()
+    await requestSync(TENANT, collectionId, fixture.coldProcess().sync)
+    await fixture.followed()
+  }
+
   async function heldOf(directoryGroupId: string) {
     const link = (await fixture.deps.links.ofGroup(TENANT, directoryGroupId))?.value ?? assert.fail('It has no link')
     return { linkId: link.id, held: link.heldRemovals ?? assert.fail('Nothing is held') }
@@ -120,9 +127,7 @@ describe('Where the settings require a second person, removals', () => {
     await fixture.clock.sleep(3 * 3_600_000)
     const [account = ''] = accounts
     await fixture.write(source, identity(account, { displayName: 'Eva', directoryObjectId: users(70, 1)[0] ?? '' }))
-    await fixture.followed()
-    await requestSync(TENANT, collectionId, fixture.coldProcess().sync)
-    await fixture.followed()
+    await compared(collectionId)
     const { held } = await heldOf(groupId)
     assert.deepEqual([held.count, held.cause], [1, null])
     assert.deepEqual(await approversOf(groupId, linker, definer), [linker, definer])
@@ -138,9 +143,7 @@ describe('Where the settings require a second person, removals', () => {
     const first = await heldOf(groupId)
     await fixture.clock.sleep(3 * 3_600_000)
     await fixture.write(source, gone('identity', accounts[0] ?? ''))
-    await fixture.followed()
-    await requestSync(TENANT, collectionId, fixture.coldProcess().sync)
-    await fixture.followed()
+    await compared(collectionId)
     const { held } = await heldOf(groupId)
     assert.notEqual(held.planId, first.held.planId)
     assert.deepEqual(await approversOf(groupId, linker, definer, other), [other])
