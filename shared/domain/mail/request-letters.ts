@@ -94,7 +94,7 @@ const OWN_PATH = '/me'
 function endingLetters({ event, request, collection, sources }: Case): Letter[] {
   const { status, endsAt, endingTold, extension } = request
   if (status !== 'Joined' || endsAt === undefined || endsAt !== endingTold?.endsAt) return []
-  // Of an earlier end, which was put off: a mail that is sent twice must not change, and the present end has its own event.
+  // Of an earlier end, which was put off: the present end has its own event.
   if (event.time !== endingTold.at) return []
   const endsAtMs = Date.parse(endsAt)
   if (endsAtMs <= sources.nowMs) return []

@@ -21,7 +21,7 @@ export async function compareMails(organisation: Organisation): Promise<string[]
     const id = mail.messageId ?? ''
     const { at: _at, ...content } = mail
     const known = mails.get(id)
-    if (known !== undefined && withoutNames(known.content) !== withoutNames(content)) {
+    if (known !== undefined && subjectMatter(known.content) !== subjectMatter(content)) {
       faults.push(`A mail with the id ${id} was ${JSON.stringify(known.content)} and is ${JSON.stringify(content)}`)
     }
     if (known === undefined) {
@@ -41,8 +41,14 @@ export async function compareMails(organisation: Organisation): Promise<string[]
 
 const FIRST_NAMES = new RegExp(`\\b(?:${NAMES.join('|')}) (?=\\d)`, 'g')
 
-/** A mail that is sent again names people as they are called then. */
-const withoutNames = (content: object): string => JSON.stringify(content).replace(FIRST_NAMES, '')
+/**
+ * What a mail is about: equal when it is sent again. Its text is that of the time when it is sent: the names of people, the
+ * tenant's time zone, and whether a request for a later end waits.
+ */
+function subjectMatter({ from, to, subject, text }: Omit<SentMail, 'at'>): string {
+  const links = text?.match(/https:\S+/g) ?? []
+  return JSON.stringify({ from, to, subject, links }).replace(FIRST_NAMES, '')
+}
 
 /** When mails were last compared. */
 const comparedAt = new WeakMap<KnownMails, Span>()

@@ -1,6 +1,7 @@
 /** A mail as the local directory lists it. */
 export type SentMail = {
   readonly at: string
+  readonly from: string
   readonly to: readonly string[]
   readonly subject: string
   readonly text: string | null
