@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Connector } from '../../../shared/domain/connectors/connector.ts'
-import { connectorObjectId, type StoredConnectorObject } from '../../../shared/domain/connectors/connector-object.ts'
-import type { ConnectorObjectWrite } from '../../../shared/domain/connectors/connector-object-store.ts'
+import {
+  type ConnectorObject,
+  connectorObjectId,
+  type StoredConnectorObject,
+} from '../../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorObjectWrite, FormerNameWrite } from '../../../shared/domain/connectors/connector-object-store.ts'
+import { earlierNamesTo } from '../../../shared/domain/connectors/earlier-names.ts'
 import { followRenames } from '../../../shared/domain/connectors/follow-renames.ts'
 import type { WriteDecision } from '../../../shared/domain/connectors/write-decision.ts'
 
@@ -32,5 +37,24 @@ describe('A reference to a former name', () => {
     await followRenames('t', connector, [{ renamed } as unknown as WriteDecision], { objects, deriveId })
     assert.deepEqual(stored.value.data.identity, { externalId: 'ada.lovelace' })
     assert.equal(stored.value.references.identity, idOf('ada.lovelace'))
+  })
+})
+
+describe('The earlier names of an object that is renamed', () => {
+  const named = (id: string, renamedTo: string) =>
+    [id, { value: { id, renamedTo } as ConnectorObject, version: '1' }] as const
+  const before = { id: 'third', formerIds: ['first', 'second', 'other'] } as unknown as ConnectorObject
+
+  function namesOf(write: FormerNameWrite | undefined): (readonly [string, string | undefined])[] {
+    if (write === undefined) return []
+    return [[write.object.id, write.object.renamedTo] as const, ...namesOf(write.formerName)]
+  }
+
+  it('lead to its new name also where one leads there over another one, and not where one leads elsewhere', () => {
+    const names = new Map([named('first', 'second'), named('second', 'third'), named('other', 'elsewhere')])
+    assert.deepEqual(namesOf(earlierNamesTo('fourth', before, names)).sort(), [
+      ['first', 'fourth'],
+      ['second', 'fourth'],
+    ])
   })
 })
