@@ -39,3 +39,17 @@ describe('An account that two identities hold after a race', () => {
     })
   }
 })
+
+describe('An account that its holder releases', () => {
+  for (const place of ['after', 'before']) {
+    it(`is assigned in the same merge to another identity, which is merged ${place} the holder`, () => {
+      const [older, younger] = [holding(OLDER, NOW_MS - 2), holding(YOUNGER, NOW_MS)]
+      const releasing = { before: older, after: { ...older, attributes: {} } }
+      const taking = { before: { ...younger, attributes: {} }, after: younger }
+      const changes = place === 'after' ? [releasing, taking] : [taking, releasing]
+      const after = assignAccounts(changes, [claimOf(older)], NOW_MS)
+      const taken = after.find(({ id }) => id === YOUNGER)
+      assert.deepEqual([taken?.attributes, taken?.claimedAccount], [{ directoryObjectId: ACCOUNT }, undefined])
+    })
+  }
+})
