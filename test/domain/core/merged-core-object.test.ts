@@ -6,6 +6,7 @@ import {
   deletedCoreObject,
   isSameCoreObject,
   mergedCoreObject,
+  withFormerState,
 } from '../../../shared/domain/connectors/merged-core-object.ts'
 import { normalisedText } from '../../../shared/kernel/normalised-text.ts'
 
@@ -83,6 +84,18 @@ describe('merging contributions', () => {
     const vanished = deletedCoreObject(merged, undefined)
     assert.deepEqual(vanished, { ...merged, contributors: [], deleted: true })
     assert.ok(!isSameCoreObject(merged, vanished))
+  })
+
+  it('stays restored through later writes, until it is deleted again', () => {
+    const [nowMs, merged] = [Date.parse('2030-01-01T00:00:00Z'), mergedCoreObject('core', [contribution('a', {})])]
+    const restored = withFormerState(merged, { ...merged, deleted: true }, nowMs)
+    const written = withFormerState(merged, restored, nowMs)
+    const deleted = withFormerState(deletedCoreObject(merged, undefined), written, nowMs)
+    const states = [withFormerState(merged, merged, nowMs), restored, written, deleted]
+    assert.deepEqual(
+      states.map((state) => state.restored),
+      [undefined, true, true, undefined],
+    )
   })
 
   it('does not depend on the order of attributes', () => {
