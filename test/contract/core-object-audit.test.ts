@@ -125,29 +125,38 @@ describe('An audit of core objects', () => {
     assert.equal((await tenant.find('nobody')).deleted, true)
   })
 
-  it('leaves an account to the oldest claim when the writers of two claims were both interrupted', async () => {
-    let nowMs = Date.parse('2030-01-01T00:00:00Z')
-    const tenant = await newTenant(3, () => nowMs)
-    const directoryObjectId = randomUUID()
-    const claim = (externalId: string, nin: string) =>
-      upsert('identity', externalId, { displayName: externalId, nin, directoryObjectId })
-    await tenant.write(claim('younger', '1'))
-    nowMs += 1000
-    const { id, attributes } = await tenant.find('younger')
-    await tenant.write(claim('older', '2'))
-    const older = await tenant.find('older')
-    assert.equal(older.attributes.directoryObjectId, undefined)
-    const { claimedAccount: _unmet, ...unclaimed } = older as Stored & { claimedAccount?: string }
-    const accountSinceMs = nowMs - 60_000
-    await coreObjects.items.upsert({ ...unclaimed, attributes, accountSinceMs })
-    await tenant.audit()
-    const held = (await tenant.live()).filter(({ attributes: { directoryObjectId: account } }) => account !== undefined)
-    assert.deepEqual(
-      held.map(({ externalId }) => externalId),
-      ['older'],
-    )
-    assert.deepEqual(await tenant.accountConflicts(), [{ directoryObjectId, holderId: older.id, claimantIds: [id] }])
-  })
+  for (const isOlderFirst of [true, false]) {
+    it(`leaves an account to the oldest claim, the ${isOlderFirst ? 'first' : 'last'} by id, when the writers of two were interrupted`, async () => {
+      const nowMs = Date.parse('2030-01-01T00:00:00Z')
+      const tenant = await newTenant(3, () => nowMs)
+      const directoryObjectId = randomUUID()
+      const claim = (externalId: string, nin: string) =>
+        upsert('identity', externalId, { displayName: externalId, nin, directoryObjectId })
+      await tenant.write(claim('one', '1'))
+      await tenant.write(claim('other', '2'))
+      // Ordered by id.
+      const claimants = (await tenant.stored()).filter(({ externalId }) => ['one', 'other'].includes(externalId))
+      assert.equal(claimants.filter(({ attributes }) => attributes.directoryObjectId === undefined).length, 1)
+      const [older = assert.fail(), younger = assert.fail()] = isOlderFirst ? claimants : claimants.toReversed()
+      for (const [claimant, accountSinceMs] of [
+        [older, nowMs - 60_000],
+        [younger, nowMs],
+      ] as const) {
+        const { claimedAccount: _unmet, ...unclaimed } = claimant as Stored & { claimedAccount?: string }
+        const attributes = { ...claimant.attributes, directoryObjectId }
+        await coreObjects.items.upsert({ ...unclaimed, attributes, accountSinceMs })
+      }
+      await tenant.audit()
+      const holders = (await tenant.live()).filter(({ attributes }) => attributes.directoryObjectId !== undefined)
+      assert.deepEqual(
+        holders.map(({ id }) => id),
+        [older.id],
+      )
+      assert.deepEqual(await tenant.accountConflicts(), [
+        { directoryObjectId, holderId: older.id, claimantIds: [younger.id] },
+      ])
+    })
+  }
 
   it('continues in the next message after half a minute, and repairs the objects of every batch', async () => {
     let nowMs = Date.parse('2030-01-01T00:00:00Z')
