@@ -92,6 +92,20 @@ describe('connectors', () => {
     assert.equal((await tenant.admin('GET', `${CONNECTORS}/${hr.id}`)).status, 404)
   })
 
+  it('do not find an object of another one by its id, nor change their own object of the same name by it', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const other = await tenant.addConnector('School')
+    for (const { batch } of [hr, other]) await batch(upsert('orgUnit', 'u1', { displayName: 'Unit' }))
+    const theirs = (await tenant.admin('GET', other.data)).body.data
+    for (const [method, body] of [['PUT', { data: { displayName: 'Changed' } }], ['DELETE']] as const) {
+      const answer = await hr.send(method, `${hr.data}/${theirs[0].id}`, body)
+      assert.deepEqual([answer.status, answer.body.errors[0].code], [404, 'ConnectorObjectNotFound'])
+    }
+    assert.deepEqual((await tenant.admin('GET', other.data)).body.data, theirs)
+    const [own] = (await tenant.admin('GET', hr.data)).body.data
+    assert.deepEqual(own.data, { displayName: 'Unit' })
+  })
+
   it('are available to authorized callers only, under the documented prefix only', async () => {
     const tenant = await newTenant(service)
     const { id } = await tenant.addConnector('HR')
