@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { Refusal } from '../../shared/kernel/refusals.ts'
 import { TenantQuota } from '../../shared/kernel/tenant-quota.ts'
 
 /** A store of one kind of record for several instances, and how often each of them counted the records. */
@@ -52,6 +53,17 @@ describe('A quota of a tenant', () => {
       await add(1)
     }
     assert.equal(countings(), 2)
+  })
+
+  it('has room for what was checked for a preview, or refused, before', async () => {
+    const { newInstance } = records(10, 8)
+    const { quota } = newInstance()
+    const refused = () => Promise.reject(new Refusal('InvalidValue'))
+    for (let repetition = 0; repetition < 3; repetition += 1) {
+      await quota.requireRoom('tenant', 2)
+      await assert.rejects(quota.adding('tenant', refused, 2), { code: 'InvalidValue' })
+    }
+    assert.equal(await quota.adding('tenant', async () => 'added', 2), 'added')
   })
 
   it('is not exceeded by several instances that take turns', async () => {
