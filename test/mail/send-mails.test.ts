@@ -21,14 +21,20 @@ function service({
 }) {
   const sent: string[] = []
   const texts: string[] = []
+  const keys: string[] = []
+  const claimsMs: number[] = []
   let isAway = false
   let mailbox: Mailbox = newMailbox('operator ada@one.example')
   if (digest) mailbox = { ...mailbox, mail: 'Daily', waiting: [EVENT], digestAtMs: NOW_MS }
   if (omittedCount > 0) mailbox = { ...mailbox, omittedCount }
   const due = notices.map((value) => ({ value, version: '1' }))
+  const claim = async (_tenantId: string, _notice: unknown, untilMs: number) => {
+    claimsMs.push(untilMs)
+    return claimed
+  }
   const subscription = { id: 'subscription', url: 'https://one.example', disabledReason: 'Gone' }
   const deps = {
-    notices: { due: async () => due.splice(0), claim: async () => claimed, remove: async () => undefined },
+    notices: { due: async () => due.splice(0), claim, remove: async () => undefined },
     mailboxes: {
       due: async () => ((mailbox.digestAtMs ?? Infinity) <= NOW_MS ? [{ value: mailbox, version: '1' }] : []),
       find: async () => ({ value: mailbox, version: '1' }),
@@ -38,7 +44,8 @@ function service({
       },
     },
     mailer: {
-      send: async ({ to, text }: { to: string; text: string }) => {
+      send: async ({ to, text, messageKey }: { to: string; text: string; messageKey: string }) => {
+        keys.push(messageKey)
         if (isAway) throw new Error('The directory is away')
         texts.push(text)
         return sent.push(to) > 0
@@ -54,7 +61,10 @@ function service({
     isAway = away
     return sendMails({ tenantId: 't' }, deps)
   }
-  return { send, sent, texts, mailbox: () => mailbox }
+  const wait = (event: StoredEvent) => {
+    mailbox = { ...mailbox, waiting: [event], digestAtMs: NOW_MS }
+  }
+  return { send, wait, sent, texts, keys, claimsMs, mailbox: () => mailbox }
 }
 
 describe('A worker that sends mails', () => {
@@ -63,6 +73,23 @@ describe('A worker that sends mails', () => {
     await others.send()
     await own.send()
     assert.deepEqual([others.sent, own.sent], [[], ['ada@one.example']])
+  })
+
+  it('makes an event due again at once when it cannot tell it', async () => {
+    const { send, claimsMs } = service({ notices: [EVENT], claimed: '2' })
+    await assert.rejects(send(true), /away/)
+    assert.deepEqual(claimsMs, [NOW_MS + 300_000, NOW_MS])
+  })
+
+  it('gives a digest the same id when it sends it again, and another one to the next digest', async () => {
+    const { send, wait, keys } = service({ digest: true })
+    await assert.rejects(send(true), /away/)
+    await send()
+    wait({ ...EVENT, id: 'another event' })
+    await send()
+    const [failed, repeated, next] = keys
+    assert.deepEqual([keys.length, repeated], [3, failed])
+    assert.notEqual(next, repeated)
   })
 
   it('has a digest sent by the next one when it cannot send it', async () => {
