@@ -44,6 +44,24 @@ describe('A step of a plan', () => {
     })
   }
 
+  it('changes no record that it has created and whose version it cannot read', async () => {
+    const create = {
+      ...ofCondition,
+      kind: 'link',
+      action: 'create',
+      method: 'POST',
+      path: '/links',
+      creates: 'new',
+    } as const
+    const disable = { ...ofCondition, kind: 'link', action: 'update', method: 'PATCH', path: '/links/new' } as const
+    const { refused, requests } = await applied([create, disable], (request) => {
+      if (request.startsWith('GET')) throw new ApiRefusal('Away', 503, [])
+      return '7'
+    })
+    assert.equal(refused, 'Its version could not be read after its creation')
+    assert.deepEqual(requests, ['POST /links', 'GET /links/7'])
+  })
+
   it('creates nothing when others have given it another effect than printed', async () => {
     const create: Step = { ...ofCondition, action: 'create', method: 'POST', path: CRITERIA, creates: 'new' }
     const step = { ...create, planPath: `${CRITERIA}/plan`, effect: effect('printed', 1) }
@@ -79,6 +97,21 @@ describe('The plan of links', () => {
     const { steps } = await planLinks([file], [], tenant, false, call)
     assert.deepEqual(steps[0]?.accounts, { toAdd: 1, toRemove: 0 })
   })
+
+  for (const [state, stored] of [
+    ['Disabled', 'Enabled'],
+    ['Enabled', 'Disabled'],
+  ] as const) {
+    it(`has a link ${state} only in the version that was planned`, async () => {
+      const links = [{ ...surplus, id: '8', directoryGroupId: groupId, state: stored }]
+      const wanted = { ...file, value: { collection: 'Nurses', group: groupId, state } } as unknown as DefinitionFile
+      const { steps } = await planLinks([wanted], [], { ...tenant, links } as unknown as Tenant, false, call)
+      assert.deepEqual(
+        steps.map(({ path, body, etag }) => [path.split('/').at(-1), body, etag]),
+        [['8', { state }, '"7"']],
+      )
+    })
+  }
 
   it('deletes a link only in the version that was planned', async () => {
     const { steps } = await planLinks([], [], { ...tenant, links: [surplus] } as unknown as Tenant, true, call)
