@@ -90,6 +90,14 @@ describe('dead letters', () => {
     assert.equal((await deadLettersOf(client, 'sweeps')).length, 250)
   })
 
+  it('are replayed without their failures, so that they can fail as often as new ones', async () => {
+    const properties = { traceparent: 'trace-of-one', failures: 9 }
+    await deadLetter('sync-jobs', [{ ...job('one'), applicationProperties: properties }])
+    await replayDeadLetters(client, 'sync-jobs', await deadLettersOf(client, 'sync-jobs'))
+    const [message] = await client.createReceiver('sync-jobs').receiveMessages(1)
+    assert.deepEqual(message?.applicationProperties, { traceparent: 'trace-of-one' })
+  })
+
   it('are replayed with the same content and properties under another id, and then completed', async () => {
     await deadLetter('sync-jobs', [job('one')])
     assert.equal(await replayDeadLetters(client, 'sync-jobs', await deadLettersOf(client, 'sync-jobs')), 1)
