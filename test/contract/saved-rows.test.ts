@@ -115,7 +115,7 @@ describe('The saved rows of a tenant', () => {
     }
   })
 
-  it('are not used when they are damaged, and are then replaced', async () => {
+  it('are not used when they are damaged or of a former format, and are then replaced', async () => {
     const damages: ((tenantId: string, document: Record<string, unknown> & { id: string }) => unknown)[] = [
       (tenantId, document) => document.id !== 'rows' && members.item(document.id, `${tenantId}:rows`).delete(),
       (_, document) => document.id !== 'rows' && members.items.upsert({ ...document, packedRows: 'AAAA' }),
@@ -123,6 +123,12 @@ describe('The saved rows of a tenant', () => {
       (_, document) => document.id === 'rows' && members.items.upsert({ ...document, objectCount: 7 }),
       (_, document) => document.id === 'rows' && members.items.upsert({ ...document, chunkCount: 'many' }),
       (_, document) => document.id === 'rows' && members.items.upsert({ ...document, format: 0 }),
+      // Their positions of unknown people could name another person.
+      (_, document) => document.id === 'rows' && members.items.upsert({ ...document, format: 1 }),
+      // Who wrote them was held up for longer than an hour: deletions that they miss can have expired before them.
+      (_, document) =>
+        document.id === 'rows' &&
+        members.items.upsert({ ...document, completeUntilS: Number(document.completeUntilS) - 5400 }),
     ]
     for (const [index, damage] of damages.entries()) {
       const tenantId = await savedTenantOf(people)
