@@ -103,6 +103,23 @@ describe('the text of a search', () => {
   })
 })
 
+describe('The national identity number, for a user without an administrator role,', () => {
+  it('finds only the user, and nobody else whom the user may read', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const account = randomUUID()
+    await hr.batch(
+      upsert('identity', 'boss', { displayName: 'Boss', nin: '01019012345', directoryObjectId: account }),
+      upsert('identity', 'worker', { displayName: 'Worker', nin: '02029012345' }),
+      upsert('orgUnit', 'shop', { manager: to('boss') }),
+      upsert('relationship', 'job', { identity: to('worker'), orgUnit: to('shop') }),
+    )
+    const boss = { ...tenant, admin: service.as(user(tenant.tenantId, account, 'User')) }
+    assert.deepEqual(await found(boss, 'identities', 'worker'), ['worker'])
+    assert.deepEqual(await found(boss, 'identities', '02029012345'), [])
+    assert.deepEqual(await found(boss, 'identities', '01019012345'), ['boss'])
+  })
+})
+
 describe('relationships of others, for a user without an administrator role', () => {
   it('are those of delegated units, in both routes and the deprecated one; others are not found', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
