@@ -40,6 +40,36 @@ describe('the queries of workbook and alerts', () => {
   })
 })
 
+describe('The log alerts', () => {
+  const blocks = textOf('infra/modules/alerts.bicep').split(/^ {4}name: /m)
+  const all = blocks.flatMap((block) => {
+    const [name = '', frequency, window, query = ''] = [
+      /^'([\w-]+)'/,
+      /evaluationFrequency: 'PT(\w+)'/,
+      /windowSize: 'PT(\w+)'/,
+      /query: '''(.*?)'''/s,
+    ].map((pattern) => pattern.exec(block)?.[1])
+    if (frequency === undefined || window === undefined) return []
+    return [{ name, frequency: frequency.toLowerCase(), window: window.toLowerCase(), query }]
+  })
+
+  it('count each record once, also one that arrives some minutes late', () => {
+    // The state of a tenant that is too large, and a reached cap, last: these alerts tell of what lasts.
+    const counting = all.filter(
+      ({ name, window, frequency }) => window !== frequency && !['tenant-too-large', 'logs-capped'].includes(name),
+    )
+    assert.ok(counting.length >= 7, 'too few alerts to be all of them')
+    for (const { name, frequency, query } of counting) {
+      assert.deepEqual([...named(query, /ingestion_time\(\) > ago\((\w+)\)/g)], [frequency], name)
+    }
+  })
+
+  it('look at the age of sweeps for longer than from one evaluation to the next', () => {
+    const { frequency, query } = all.find(({ name }) => name === 'sweep-overdue') ?? assert.fail()
+    assert.deepEqual([frequency, ...named(query, /maxif\(Max, TimeGenerated > ago\((\w+)\)\)/g)], ['15m', '30m'])
+  })
+})
+
 describe('the workbook', () => {
   const { items } = JSON.parse(textOf('infra/workbook.json')) as { items: { name: string; content: object }[] }
 
