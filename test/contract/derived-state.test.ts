@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { it } from 'node:test'
+import { cosmosCoreObjectAudits } from '../../shared/cosmos/tenants/core-object-audit-store.ts'
+import { cosmosDerivedState } from '../../shared/cosmos/tenants/derived-state.ts'
+import { cosmosTenantStore } from '../../shared/cosmos/tenants/tenant-store.ts'
+import { localAccount } from '../support/contract/local-database.ts'
+
+const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
+
+it('After a restore, the next audit of a tenant covers all core objects, whatever audits covered before', async () => {
+  const { container } = await localAccount(() => NOW_MS)
+  const [tenantId, otherId] = [randomUUID(), randomUUID()]
+  const audits = cosmosCoreObjectAudits(container)
+  const audited = { auditedAtMs: NOW_MS, completeAtMs: NOW_MS }
+  for (const id of [tenantId, otherId]) {
+    await cosmosTenantStore(container('tenants')).register(id)
+    await audits.save(id, audited)
+  }
+  await cosmosDerivedState(container).forget(tenantId, NOW_MS)
+  assert.deepEqual([await audits.find(tenantId), await audits.find(otherId)], [undefined, audited])
+})
