@@ -80,6 +80,14 @@ describe('settings', () => {
     assert.equal(readSettings(CLOUD).consoleAuthorityUrl, 'https://login.microsoftonline.com')
   })
 
+  it('lead from mails to the host name of the function app, unless another address is set', () => {
+    const publicUrlOf = (more: object) => readSettings({ ...CLOUD, ...more }).publicUrl
+    const host = { WEBSITE_HOSTNAME: 'collections.azurewebsites.net' }
+    assert.equal(publicUrlOf(host), 'https://collections.azurewebsites.net')
+    assert.equal(publicUrlOf({ ...host, PUBLIC_URL: 'https://groups.example/' }), 'https://groups.example')
+    assert.equal(publicUrlOf({}), undefined)
+  })
+
   it('convert ids to lower case, as tokens have them', () => {
     const written = { ...CLOUD, SERVICE_CLIENT_ID: 'ABCDEF01-2345-4789-8BCD-EF0123456789' }
     const { serviceClientId, serviceResourceUri } = readSettings(written)
