@@ -191,6 +191,21 @@ describe('Events that wait for a receiver that fails', () => {
     assert.deepEqual(hook.types().sort(), ['collection.created', 'collection.created', 'subscription.dropped'])
   })
 
+  it('are told of once: what tells of them is dropped without being told of', async () => {
+    const fixture = await eventFixture()
+    const { id } = await fixture.subscribe((await receiver(() => 500)).url, ['collection.*'])
+    await fixture.joinable(OPEN, { name: '1' })
+    await fixture.drain()
+    const events = { ...fixture.service.events, backlogLimitCount: 0 }
+    for (let sweep = 1; sweep <= 3; sweep += 1) await sweepEvents(fixture.tenantId, events)
+    const path = `${SUBSCRIPTIONS}/${id}/deliveries`
+    const { data } = await fixture.call<{ state: string; type: string }[]>(fixture.admin, 'GET', path)
+    assert.deepEqual(
+      data.map(({ type, state }) => `${type} ${state}`),
+      ['subscription.dropped Dropped', 'collection.created Dropped'],
+    )
+  })
+
   it('are never dropped without being told of, also when the process ends in between', async () => {
     const fixture = await eventFixture()
     let status = 500
