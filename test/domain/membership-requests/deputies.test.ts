@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Deputy, type DeputyStore, renameDeputies } from '../../../shared/domain/membership-requests/deputies.ts'
+import {
+  type Deputy,
+  type DeputyStore,
+  renameDeputies,
+  representedBy,
+} from '../../../shared/domain/membership-requests/deputies.ts'
+import type { OrgChart } from '../../../shared/domain/tenant-index/rows/org-chart.ts'
 
 const deputy = (identityId: string, deputyId: string): Deputy => ({
   tenantId: 'tenant',
@@ -43,4 +49,22 @@ describe('The deputies of people who are merged', () => {
       assert.deepEqual(await afterMerge(both, { ann: 'bo' }), ['bo: fay'])
     })
   }
+})
+
+describe('A deputy', () => {
+  it('decides from the beginning of the time until before its end, for those who exist', async () => {
+    const [fromMs, untilMs] = ['2030-01-01T00:00:00Z', '2030-01-02T00:00:00Z'].map((at) => Date.parse(at)) as [
+      number,
+      number,
+    ]
+    const stored = ['bo', 'ann', 'gone'].map((id) => ({
+      value: { ...deputy(id, 'eve'), fromMs, untilMs },
+      version: '1',
+    }))
+    const orgChart = { has: (_type: string, id: string) => id !== 'gone' } as unknown as OrgChart
+    const representedAt = (nowMs: number) =>
+      representedBy('eve', 'tenant', orgChart, { deputies: { ofDeputy: async () => stored }, nowMs: () => nowMs })
+    for (const nowMs of [fromMs - 1, untilMs]) assert.deepEqual(await representedAt(nowMs), [], `${nowMs}`)
+    for (const nowMs of [fromMs, untilMs - 1]) assert.deepEqual(await representedAt(nowMs), ['ann', 'bo'], `${nowMs}`)
+  })
 })
