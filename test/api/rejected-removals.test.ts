@@ -96,6 +96,31 @@ describe('Rejected removals', () => {
     assert.equal(await members(), 10)
   })
 
+  it('are removed once they are approved again while the job of the former approval waits', async () => {
+    const { reject, approve, members } = await rejected(10)
+    for (const act of [approve, reject, approve]) {
+      await act()
+      await api.clock.sleep(1000)
+    }
+    await api.drain()
+    assert.equal(await members(), 10)
+  })
+
+  for (const call of ['listMembers', 'removeMembers'] as const) {
+    it(`are kept from then on when a job that was approved is running: ${call}`, async () => {
+      const { reject, approve, members } = await rejected(5)
+      await approve()
+      const { directory } = api.deps
+      const rejecting = async (...args: never[]) => {
+        await reject()
+        return (api.directory[call] as (...args: never[]) => Promise<unknown>)(...args)
+      }
+      await api.drain({ ...api.deps, directory: { ...directory, [call]: rejecting } })
+      // A step has twenty removals.
+      assert.equal(await members(), call === 'listMembers' ? 30 : 10)
+    })
+  }
+
   it('are kept by a rejection after an approval whose clock is ahead, until they are approved again', async () => {
     const { reject, approve, members } = await rejected(10)
     await api.clock.sleep(60_000)
@@ -169,14 +194,40 @@ describe('Rejected removals', () => {
     assert.equal(await members(), 30)
   })
 
-  it('stay held when the link is deleted and made again', async () => {
-    const { id, collectionId, groupId, reject, members } = await rejected(10)
+  it('have their accounts stored again with each plan that takes their place', async () => {
+    const { collectionId, planId, reject } = await rejected(10)
     await reject()
-    await setLinkSettings(api.deps, unlimited)
-    assert.equal((await api.as('writer')('DELETE', `/group-links/${id}`)).status, 200)
-    await api.clock.sleep(HOUR_MS)
-    await api.create(collectionId, groupId)
-    await api.drain()
-    assert.equal(await members(), 30)
+    const { removalPlans } = api.deps
+    const { save } = removalPlans
+    const saved: [string, number][] = []
+    removalPlans.save = async (plan, accounts) => {
+      saved.push([plan.planId, accounts.length])
+      return save(plan, accounts)
+    }
+    api.collections.change(collectionId, users(0, 9))
+    await sync(collectionId)
+    removalPlans.save = save
+    assert.deepEqual(
+      saved.filter(([id]) => id === planId),
+      [[planId, 20]],
+    )
   })
+
+  for (const [claim, left] of [
+    ['', 10],
+    [', also as another plan', 9],
+  ] as const) {
+    it(`stay held when the link is deleted and made again${claim}`, async () => {
+      const { id, collectionId, groupId, reject, members } = await rejected(10)
+      await reject()
+      api.collections.change(collectionId, users(0, left))
+      await sync(collectionId)
+      await setLinkSettings(api.deps, unlimited)
+      assert.equal((await api.as('writer')('DELETE', `/group-links/${id}`)).status, 200)
+      await api.clock.sleep(HOUR_MS)
+      await api.create(collectionId, groupId)
+      await api.drain()
+      assert.equal(await members(), 30)
+    })
+  }
 })
