@@ -29,15 +29,15 @@ describe('Where the settings require a second person, removals', () => {
   const named = (name: string, actorId: string) =>
     fixture.criteria('Identity', 'identityDisplayName', name, { ...CALLER, kind: 'user', objectId: actorId })
 
-  /** Links a group to a collection, by hand of the linker, in place of the link that the group has. */
-  async function relinked(directoryGroupId: string, collectionId: string): Promise<void> {
+  /** Links a group to a collection, in place of the link that the group has. */
+  async function relinked(directoryGroupId: string, collectionId: string, createdBy = linker): Promise<void> {
     const { sync } = fixture.coldProcess()
     const former = await sync.links.ofGroup(TENANT, directoryGroupId)
     if (former !== undefined) {
       await deleteLink({ tenantId: TENANT, linkId: former.value.id, ifMatch: undefined, actorId: linker }, sync)
     }
     await fixture.clock.sleep(60_000)
-    const creation = { collectionId, directoryGroupId, createdBy: linker, actorId: person }
+    const creation = { collectionId, directoryGroupId, createdBy, actorId: person }
     await createLink(TENANT, creation, sync)
     await fixture.followed()
   }
@@ -147,6 +147,28 @@ describe('Where the settings require a second person, removals', () => {
     const { held } = await heldOf(groupId)
     assert.notEqual(held.planId, first.held.planId)
     assert.deepEqual(await approversOf(groupId, linker, definer, other), [other])
+  })
+
+  it('by a new link that first waits for an account are not approved by who made it either', async () => {
+    await people('Gil', 100)
+    const groupId = await fixture.linkedGroup(await named('Gil', other))
+    const { source } = await people('Gus', 110)
+    await fixture.write(source, identity('late', { displayName: 'Gus' }))
+    const collectionId = await named('Gus', definer)
+    await fixture.followed()
+    await relinked(groupId, collectionId)
+    assert.equal((await fixture.membersOf(groupId)).size, 6)
+    await fixture.write(source, identity('late', { displayName: 'Gus', directoryObjectId: users(120, 1)[0] ?? '' }))
+    await compared(collectionId)
+    assert.equal((await heldOf(groupId)).held.count, 3)
+    assert.deepEqual(await approversOf(groupId, linker, definer, other), [other])
+  })
+
+  it('are not approved by a person who caused them, whose account has another id', async () => {
+    await people('Hal', 130)
+    const groupId = await fixture.linkedGroup(await named('Hal', other))
+    await relinked(groupId, await named('Nobody else', person), other)
+    assert.deepEqual(await approversOf(groupId, linker, definer), [definer])
   })
 
   it('that the history explains are approved also by who made the link and defined the collection', async () => {
