@@ -81,6 +81,19 @@ describe('Removing members', () => {
     const { written, refused, sentCount, fault } = await removeMembers(writes, users(1, 3))
     assert.deepEqual([written, refused, sentCount, fault], [[], users(1, 3), 0, NO_TOKEN])
   })
+
+  it('does not give back a removal that is refused after its first response was lost', async () => {
+    const { writes } = scripted([NO_REPLY, reply(403, 'This member cannot be removed.')])
+    const { written, refused, accountFault } = await removeMembers(writes, [user(1)])
+    assert.deepEqual([written, refused, accountFault?.kind], [[], [], 'refused'])
+  })
+
+  it('ends with a fault when one removal is throttled beside others', async () => {
+    const throttled = { ...reply(429), retryAfterMs: 60_000 }
+    const { writes } = scripted([batchReply(204, 503, 204), throttled])
+    const { written, fault, accountFault } = await removeMembers(writes, users(1, 3))
+    assert.deepEqual([written, fault?.kind, accountFault], [[user(1), user(3)], 'throttled', undefined])
+  })
 })
 
 describe('Adding members', () => {

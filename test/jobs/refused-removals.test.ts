@@ -49,14 +49,24 @@ describe('A group that refuses the removal of some members', () => {
     assert.deepEqual(await lastJob(collectionId), ['Failed', 4, 0, REFUSED])
   })
 
-  it('has jobs that end and remove all others, also when each batch writes one step', async () => {
-    const { collectionId, groupId } = await syncedLink(fixture, users(0, 100))
-    keep(users(0, 5))
+  it('gets one step of removals by the single change of which it refuses a whole step', async () => {
+    const { collectionId } = await syncedLink(fixture, users(0, 100))
+    keep(users(0, 20))
     fixture.collections.change(collectionId, users(60, 40))
+    await notifyOfMembershipChange(fixture, collectionId)
+    fixture.server.clearRequests()
+    await fixture.deliverNext()
+    assert.equal(stepCount(), 1)
+  })
+
+  it('has jobs that end and remove all others, also when each batch writes one step', async () => {
+    const { collectionId, groupId } = await syncedLink(fixture, users(0, 150))
+    keep(users(0, 5))
+    fixture.collections.change(collectionId, users(110, 40))
     await requestSync(TENANT, collectionId, fixture.deps)
     await fixture.drain({ ...fixture.deps, batchMs: 0 })
-    assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(0, 5), ...users(60, 40)]))
-    assert.deepEqual(await lastJob(collectionId), ['Failed', 4, 55, REFUSED])
+    assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(0, 5), ...users(110, 40)]))
+    assert.deepEqual(await lastJob(collectionId), ['Failed', 4, 105, REFUSED])
   })
 
   it('has jobs that end when each batch tries only accounts that it refuses', async () => {
