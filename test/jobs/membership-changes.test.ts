@@ -127,10 +127,15 @@ describe('An incremental sync', () => {
     await enqueue(collectionId)
     await fixture.drain()
     assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(0, 5), user(9)]))
-    fixture.collections.change(collectionId, [...users(1, 4), user(9), user(10)])
-    await enqueue(collectionId)
-    await fixture.drain()
-    assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(1, 4), user(9), user(10)]))
+    for (const [others, withoutAccountCount] of [
+      [users(9, 2), 1],
+      [users(9, 3), 0],
+    ] as const) {
+      fixture.collections.change(collectionId, [...users(1, 4), ...others], withoutAccountCount)
+      await enqueue(collectionId)
+      await fixture.drain()
+    }
+    assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(1, 4), ...users(9, 3)]))
     assert.deepEqual(
       (await fixture.jobsOf(collectionId)).map(({ type }) => type),
       ['ScheduledSweep', 'LinkCreated'],
