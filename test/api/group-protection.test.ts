@@ -128,20 +128,25 @@ describe('With linkableGroups Owned', () => {
     )
   })
 
-  it('jobs fail at once and changes are not written after the ownership has ended', async () => {
-    const [collectionId, groupId] = [api.collections.make(users(0, 3)), await api.newGroup()]
-    await own(groupId)
-    await api.create(collectionId, groupId)
-    await api.drain()
-    await api.asTester({ method: 'DELETE', path: `${ownersOf(groupId)}/${SERVICE_PRINCIPAL}/$ref` })
-    api.collections.change(collectionId, users(0, 5))
-    await notifyOfMembershipChange(api, collectionId)
-    await api.drain()
-    const [job] = await api.jobsOf(collectionId)
-    assert.deepEqual([job?.type, job?.status, job?.attempts], ['ScheduledSweep', 'Failed', 1])
-    assert.ok(job?.error?.includes(SERVICE_PRINCIPAL), String(job?.error))
-    assert.deepEqual(await api.membersOf(groupId), new Set(users(0, 3)))
-  })
+  for (const [claim, accounts] of [
+    ['an addition', users(0, 5)],
+    ['a removal', users(0, 2)],
+  ] as const) {
+    it(`jobs fail at once and changes are not written after the ownership has ended: ${claim}`, async () => {
+      const [collectionId, groupId] = [api.collections.make(users(0, 3)), await api.newGroup()]
+      await own(groupId)
+      await api.create(collectionId, groupId)
+      await api.drain()
+      await api.asTester({ method: 'DELETE', path: `${ownersOf(groupId)}/${SERVICE_PRINCIPAL}/$ref` })
+      api.collections.change(collectionId, accounts)
+      await notifyOfMembershipChange(api, collectionId)
+      await api.drain()
+      const [job] = await api.jobsOf(collectionId)
+      assert.deepEqual([job?.type, job?.status, job?.attempts], ['ScheduledSweep', 'Failed', 1])
+      assert.ok(job?.error?.includes(SERVICE_PRINCIPAL), String(job?.error))
+      assert.deepEqual(await api.membersOf(groupId), new Set(users(0, 3)))
+    })
+  }
 })
 
 describe('Held removals', () => {
