@@ -163,6 +163,15 @@ describe('Reading and changing group links', () => {
     assert.equal((await api.call('DELETE', `/group-links/${id}`, undefined, current)).status, 200)
   })
 
+  it('stays behind when it is changed while a job waits for its retry', async () => {
+    const id = await api.create(api.collections.make(users(0, 3)), await api.newGroup())
+    await api.drain()
+    const { value, version } = (await api.deps.links.find(TENANT, id)) ?? assert.fail()
+    await api.deps.links.replace({ ...value, isBehind: true }, version)
+    const { status, body } = await api.call('PATCH', `/group-links/${id}`, { state: 'Enabled' })
+    assert.deepEqual([status, (body.data as { syncState: string }).syncState], [200, 'Pending'])
+  })
+
   it('deletes a link, keeps its group and its jobs, and allows a new link of the group', async () => {
     const collectionId = api.collections.make(users(0, 3))
     const groupId = await api.newGroup()

@@ -150,6 +150,20 @@ describe('Creating and previewing group links', () => {
     assert.equal((await api.call('POST', '/group-links', { collectionId, directoryGroupId })).status, 201)
   })
 
+  it('keeps no link whose collection has come to depend on the members of the group meanwhile', async () => {
+    const [collectionId, directoryGroupId] = [api.collections.make(users(0, 3)), await api.newGroup()]
+    const { add } = api.deps.links
+    api.deps.links.add = async (...args) => {
+      api.collections.circle = [collectionId, collectionId]
+      return add(...args)
+    }
+    const answer = await api.call('POST', '/group-links', { collectionId, directoryGroupId })
+    Object.assign(api.deps.links, { add })
+    api.collections.circle = undefined
+    assert.deepEqual(codes(answer), [409, 'CircularReference'])
+    assert.equal(await api.deps.links.ofGroup(TENANT, directoryGroupId), undefined)
+  })
+
   it('creates no link for a collection that is deleted concurrently', async () => {
     const directoryGroupId = await api.newGroup()
     const collectionId = api.collections.make(users(0, 3))

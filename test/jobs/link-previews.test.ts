@@ -11,6 +11,7 @@ import { TENANT, users } from '../support/jobs/link-directory.ts'
 const FIELD = 'identityDisplayName'
 /** Longer than the lease of an evaluation lasts. */
 const LEASE_MS = 20_000
+const UNKNOWN_ID = 'eeeeeeee-0000-4000-8000-000000000001'
 
 let fixture: AccountFixture
 before(async () => {
@@ -95,6 +96,25 @@ describe('While another instance evaluates the tenant', () => {
     await fixture.evaluateElsewhere()
     const sleep = () => fixture.removeLinked(collectionId)
     await assert.rejects(preview({ sleep }), { name: 'Refusal', code: 'CollectionUnknown' })
+  })
+
+  it('a preview of a collection counts the members that its own link accepts without an account, and no other', async () => {
+    const { collectionId, groupId } = await newPlace()
+    const other = await newPlace()
+    const { sync } = fixture.coldProcess()
+    const linkId = await createLink(TENANT, { collectionId, directoryGroupId: groupId }, sync)
+    const { value, version } = (await sync.links.find(TENANT, linkId)) ?? assert.fail()
+    await sync.links.replace({ ...value, acceptedWithoutAccount: [UNKNOWN_ID] }, version)
+    const asked: (readonly string[] | undefined)[] = []
+    const accountsOf: typeof sync.collections.accountsOf = (tenantId, id, accepted) => {
+      asked.push(accepted)
+      return sync.collections.accountsOf(tenantId, id, accepted)
+    }
+    const deps = { ...sync, collections: { ...sync.collections, accountsOf } }
+    for (const id of [collectionId, other.collectionId]) {
+      await previewLink(TENANT, { collectionId: id, groupId }, deps)
+    }
+    assert.deepEqual(asked, [[UNKNOWN_ID], []])
   })
 
   it('the first job of a link says that its collection is not evaluated yet, and succeeds later', async () => {
