@@ -90,6 +90,26 @@ describe('RequestStore on the local database', () => {
     )
   })
 
+  it('has another revision of the members, and no version, when the position of a membership changes', async () => {
+    const collectionId = randomUUID()
+    const before = await saved(requestWith({ collectionId, relationshipId: randomUUID() }))
+    const revision = async () => (await joined.revisions(tenantId, [collectionId])).get(collectionId)
+    const first = await revision()
+    await store.save([{ before, after: { ...before.value, relationshipId: null } }])
+    assert.notEqual(await revision(), first)
+    assert.equal(await versionOf(collectionId), 1)
+  })
+
+  it('has changes at times that rise with their versions, whatever the clocks of the instances', async () => {
+    const collectionId = randomUUID()
+    const laterMs = options.nowMs() + 60_000
+    const ahead = cosmosRequestStore(container('requests'), { ...options, nowMs: () => laterMs })
+    for (const each of [ahead, store]) await each.save([{ after: requestWith({ collectionId }) }])
+    const changes = [1, 2].map((version) => container('requests').item(`change:${collectionId}:${version}`, tenantId))
+    const times = (await Promise.all(changes.map((change) => change.read()))).map(({ resource }) => resource.atMs)
+    assert.deepEqual(times, [laterMs, laterMs])
+  })
+
   it('returns the changes after a version, and undefined beyond the history', async () => {
     const collectionId = randomUUID()
     const first = await saved(requestWith({ collectionId }))
