@@ -27,3 +27,22 @@ describe('The members of a collection that was deleted an hour ago', () => {
     assert.deepEqual(calls, ['removed', 'forgotten'])
   })
 })
+
+it('The members of a deleted collection are kept for an hour, during which evaluations may write them again', async () => {
+  const removed: string[] = []
+  let now = '2030-01-01T08:00:00Z'
+  const deps = {
+    collections: {
+      removals: async () => [{ collectionId: 'choir', removedAtMs: Date.parse('2030-01-01T07:30:00Z') }],
+      deleteRemovalRecord: async () => undefined,
+    },
+    memberships: { remove: async (_tenantId: string, collectionId: string) => void removed.push(collectionId) },
+    nowMs: () => Date.parse(now),
+  } as unknown as OrphanDependencies
+  const orphans = new OrphanedMembers(deps)
+  await orphans.remove('t')
+  assert.deepEqual(removed, [])
+  now = '2030-01-01T08:30:01Z'
+  await orphans.remove('t')
+  assert.deepEqual(removed, ['choir'])
+})
