@@ -34,3 +34,13 @@ it('Writes of many documents begin their transactions in different rounds of the
   // The next transaction of one lane can meet the first one of another.
   assert.ok(Math.max(...counts) <= 2 * TRANSACTION_COUNT + 1, counts.join(', '))
 })
+
+it('Writes with companions of companions begin no transaction that is too large', async () => {
+  const write = (companion?: VersionedWrite): VersionedWrite => ({
+    document: { id: randomUUID(), tenantId: 'tenant', directoryGroupId: randomUUID() },
+    version: undefined,
+    ...(companion && { companion }),
+  })
+  const writes = Array.from({ length: 50 }, () => write(write(write())))
+  assert.equal((await writeVersioned(container('links'), 'tenant', writes)).size, 0)
+})
