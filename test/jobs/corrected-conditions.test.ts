@@ -25,12 +25,14 @@ let placeCount = 0
 
 /**
  * A linked collection of two people. One of them has just left it, because the condition no longer includes the name:
- * the group does not know yet.
+ * the group does not know yet. Or that one has just joined it, because the condition now includes the name.
  */
-async function newPlace() {
+async function newPlace({ isJoining = false } = {}) {
   placeCount += 1
   const source = await fixture.newSource()
   const name = `Place ${placeCount}`
+  const [one, both] = [[name], [name, `${name} East`]]
+  const [right, wrong] = isJoining ? [one, both] : [both, one]
   const [account, other] = [user(placeCount * 2), user(placeCount * 2 + 1)]
   const person = (externalId: string, displayName: string, directoryObjectId: string) =>
     identity(`${externalId} of ${name}`, { displayName, nin: `${externalId} ${name}`, directoryObjectId })
@@ -43,19 +45,19 @@ async function newPlace() {
   await fixture.writeThrough(evaluating, source, person('who leaves', `${name} East`, account))
   await fixture.writeThrough(evaluating, source, person('who stays', name, other))
   const collectionId = await fixture.criteria('Identity', FIELD, name)
-  await define([name, `${name} East`])
+  await define(right)
   const groupId = await fixture.linkedGroup(collectionId)
   await fixture.clock.sleep(QUIET_MS)
-  await define([name])
+  await define(wrong)
   await evaluating.evaluator.evaluate(TENANT)
   return {
     collectionId,
     groupId,
     account,
     other,
-    /** The condition includes the name again. Another instance has begun to evaluate it. */
+    /** The condition is as it was before. Another instance has begun to evaluate it. */
     async correct(): Promise<void> {
-      await define([name, `${name} East`])
+      await define(right)
       await fixture.evaluateElsewhere()
     },
   }
@@ -68,15 +70,15 @@ async function deliver(queue: 'membership-changes' | 'sync-jobs', { links }: Ser
   while (fixture.sentMessages.some(({ message }) => message.queue === queue)) await fixture.deliverNext(links)
 }
 
-async function assertNeverRemoved({ groupId, account, other }: Place): Promise<void> {
+async function assertNever(kind: 'added' | 'removed', { groupId, account, other }: Place): Promise<void> {
   await fixture.clock.sleep(MINUTE_MS)
   await evaluating.evaluator.evaluate(TENANT)
   await fixture.drain(fixture.newService().links)
-  assert.deepEqual(await fixture.membersOf(groupId), new Set([account, other]))
-  const removals = fixture.server
+  assert.deepEqual(await fixture.membersOf(groupId), new Set(kind === 'added' ? [other] : [account, other]))
+  const changes = fixture.server
     .membershipChanges(0)
-    .filter(({ kind, clientId, memberId }) => kind === 'removed' && clientId === SERVICE && memberId === account)
-  assert.deepEqual(removals, [])
+    .filter((change) => change.kind === kind && change.clientId === SERVICE && change.memberId === account)
+  assert.deepEqual(changes, [])
 }
 
 /** An instance that has just started. A call of the directory takes as long as the correction of the condition. */
@@ -102,7 +104,7 @@ describe('A member whom a corrected condition includes again is not removed whil
     const place = await newPlace()
     await place.correct()
     await deliver('membership-changes', fixture.newService())
-    await assertNeverRemoved(place)
+    await assertNever('removed', place)
   })
 
   it('by a change that was read before the correction', async () => {
@@ -110,7 +112,7 @@ describe('A member whom a corrected condition includes again is not removed whil
     const { service, isCorrected } = instanceWhile('checkChange', place)
     await deliver('membership-changes', service)
     assert.ok(isCorrected())
-    await assertNeverRemoved(place)
+    await assertNever('removed', place)
   })
 
   it('by a job whose plan is older than the correction', async () => {
@@ -120,6 +122,23 @@ describe('A member whom a corrected condition includes again is not removed whil
     await requestSync(TENANT, place.collectionId, service.links)
     await deliver('sync-jobs', service)
     assert.ok(isCorrected())
-    await assertNeverRemoved(place)
+    await assertNever('removed', place)
   })
+})
+
+describe('A person whom a corrected condition leaves out again is not added while another instance evaluates it', () => {
+  for (const [claim, accepted] of [
+    ['', []],
+    [', where the link accepts members without an account', ['eeeeeeee-0000-4000-8000-000000000001']],
+  ] as const) {
+    it(`by the change of the former condition, which comes late${claim}`, async () => {
+      const place = await newPlace({ isJoining: true })
+      const { links } = fixture.deps
+      const { value, version } = (await links.ofGroup(TENANT, place.groupId)) ?? assert.fail()
+      await links.replace({ ...value, acceptedWithoutAccount: accepted }, version)
+      await place.correct()
+      await deliver('membership-changes', fixture.newService())
+      await assertNever('added', place)
+    })
+  }
 })
