@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
+import type { Outbox } from '../../shared/cosmos/events/outbox.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/requests/joined-member-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/requests/request-store.ts'
 import type { MembershipRequest } from '../../shared/domain/membership-requests/membership-request.ts'
@@ -98,6 +99,20 @@ describe('RequestStore on the local database', () => {
     await store.save([{ before, after: { ...before.value, relationshipId: null } }])
     assert.notEqual(await revision(), first)
     assert.equal(await versionOf(collectionId), 1)
+  })
+
+  it('tells that members have changed also when two identities become one, which is no event of a request', async () => {
+    const notified: (string | undefined)[] = []
+    const outbox: Outbox = {
+      prepare: async () => [],
+      notify: async (...[, , , collectionId]) => void notified.push(collectionId),
+    }
+    const telling = cosmosRequestStore(container('requests'), options, outbox)
+    const collectionId = randomUUID()
+    const before = await saved(requestWith({ collectionId }))
+    const { requesterId, slot } = requestWith({ collectionId })
+    await telling.save([{ before, after: { ...before.value, requesterId, slot } }])
+    assert.deepEqual(notified, [collectionId])
   })
 
   it('has changes at times that rise with their versions, whatever the clocks of the instances', async () => {
