@@ -24,6 +24,8 @@ export async function receiver(answer: (event: Received, index: number) => numbe
   const server = createServer((request, response) => void respond(request, response))
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   server.unref()
+  // A process that has ended its tests does not wait until idle connections expire.
+  server.on('connection', (socket) => socket.unref())
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     delivered,
