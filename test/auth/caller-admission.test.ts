@@ -50,6 +50,14 @@ describe('the requests of a tenant', () => {
     assert.deepEqual([send(caller(TENANT, 'new')), send(caller(TENANT, 'new'))], ['admitted', 'TooManyRequests 1'])
   })
 
+  it('use up nothing of the limit of a caller when they are refused', () => {
+    const { send, pass } = admission({ requestsPerCallerPerMinute: 1, requestsPerTenantPerMinute: 2 })
+    assert.deepEqual([send(caller(TENANT, 'a')), send(caller(TENANT, 'b'))], ['admitted', 'admitted'])
+    assert.equal(send(caller(TENANT, 'c')), 'TooManyRequests 30')
+    pass(30_000)
+    assert.equal(send(caller(TENANT, 'c')), 'admitted')
+  })
+
   it('are unlimited at 0', () => {
     const { send } = admission({ requestsPerTenantPerMinute: 0 })
     for (let count = 0; count < 1_000; count += 1) assert.equal(send(), 'admitted')
