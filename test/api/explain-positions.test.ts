@@ -48,6 +48,19 @@ describe('the explanation of a person with memberships by several positions', ()
     }
   })
 
+  it('has the membership and not a request that waits at a gate, although that would end later', async () => {
+    const [who, collectionId] = [await person(), await joinable(OPEN, OF_POSITIONS)]
+    const endsAt = '2035-03-01T00:00:00.000+00:00'
+    const { data: joined } = await submit(who, collectionId, { relationshipId: await position(who), endsAt })
+    const { data: stored } = await call<{ name: string }>(admin, 'GET', `/collections-joinable/beta/${collectionId}`)
+    const body = { ...OF_POSITIONS, name: stored.name, joinPolicy: await fixture.approvedBySomebody() }
+    await call(admin, 'PUT', `/collections-joinable/beta/${collectionId}`, body)
+    const { data: waiting } = await submit(who, collectionId, { relationshipId: await position(who) })
+    assert.deepEqual([joined.status, waiting.status], ['Joined', 'PendingApproval'])
+    const { verdict, request, until } = await explain(collectionId, who.identityId)
+    assert.deepEqual([verdict, request?.id, until], ['Member', joined.id, endsAt])
+  })
+
   it('has the membership that began first of those that end at the same time', async () => {
     const collectionId = await joinable(OPEN, OF_POSITIONS)
     for (let count = 0; count < 4; count += 1) {
