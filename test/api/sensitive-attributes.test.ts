@@ -161,6 +161,18 @@ describe('sensitive attributes', () => {
     assert.deepEqual(await members(collectionId), [])
   })
 
+  it('go on working in a stored condition that compares another attribute with them', async () => {
+    const { send, create, id, evaluate, members } = await tenantWithPerson()
+    const condition = all(leaf('identityDisplayName', 'NotEquals', { attribute: 'identityNin' }))
+    const collectionId = await create(condition)
+    const put = (body: object) => send('PUT', `${CRITERIA}/${collectionId}`, { objectType: 'Identity', ...body })
+    const kept = await put({ name: 'Renamed', condition })
+    assert.deepEqual([kept.status, kept.body.data?.condition], [200, condition])
+    assert.equal((await put({ condition: all(...condition.conditions, ...condition.conditions) })).status, 400)
+    await evaluate()
+    assert.deepEqual(await members(collectionId), [id])
+  })
+
   it('have no value hidden, except where it stands for a stored one', async () => {
     const { tenantId, create, privileged, id, evaluate, members } = await tenantWithPerson()
     const collectionId = await create(byNin('01019012345'))
