@@ -5,8 +5,13 @@ import {
   type CoreObjectChanges,
   markAt,
 } from '../../../shared/domain/tenant-index/core-object-changes.ts'
+import type { RowSaving } from '../../../shared/domain/tenant-index/row-loader.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
+import { rowBlocks } from '../../../shared/domain/tenant-index/saved/row-blocks.ts'
+import { savedOrders } from '../../../shared/domain/tenant-index/saved/saved-order.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
+import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 
 const identity = (id: string): SnapshotObject => {
   return { id, objectType: 'identity', externalId: id, attributes: {}, deleted: false }
@@ -100,6 +105,27 @@ describe('The rows of a tenant', () => {
     assert.equal((await snapshots.fresh('tenant')).rowCount, 15)
     assert.deepEqual(readings.at(-1), { from: undefined, count: 15 })
     assert.equal(snapshots.takeChanges('tenant'), 'everything')
+  })
+
+  it('are read from the objects when the saved rows have fewer than were saved', async () => {
+    const { changes, written, readings } = readableChanges()
+    written.push(...people(0, 2))
+    const incomplete = new RowSnapshot()
+    incomplete.apply(people(0, 1))
+    const orders = runToCompletion(savedOrders(incomplete))
+    const rows = {
+      ...{ completeUntilS: 2, objectCount: 2, types: '', connectors: undefined },
+      blocks: async function* () {
+        for (const block of rowBlocks(incomplete, orders)) yield runToCompletion(block)
+      },
+    }
+    const warnings: string[] = []
+    const log = { warn: (name: string) => warnings.push(name) }
+    const saving = { store: { find: async () => ({ version: '1', rows }) }, log, nowMs: () => 0 }
+    const snapshots = new TenantSnapshots(changes, { ...AMPLE, saving: saving as unknown as RowSaving })
+    assert.equal((await snapshots.fresh('tenant')).rowCount, 2)
+    assert.deepEqual(readings, [{ from: undefined, count: 2 }])
+    assert.deepEqual(warnings, ['core-objects.saved-rows-unusable'])
   })
 
   it('are loaded again once unused values take more memory than the rows', async () => {
