@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { startServiceBus } from '../../infra/local/service-bus/broker.ts'
-import { messageSender } from '../../shared/messaging/message-sender.ts'
+import { messageSender, openBus } from '../../shared/messaging/message-sender.ts'
 import { QUEUES } from '../../shared/messaging/queues.ts'
+import { failureCountOf } from '../../shared/messaging/redelivery.ts'
 
 const EVALUATION = { queue: 'evaluations', message: { tenantId: 'dddddddd-0000-4000-8000-000000000001' } } as const
 
@@ -39,6 +40,22 @@ describe('A message', { concurrency: true }, () => {
     await messageQueue.enqueue(EVALUATION, { id: 'second', delayMs: 15_000 })
     const { active, scheduled } = bus.counts('evaluations')
     assert.deepEqual([active, scheduled], [1, 1])
+  })
+
+  it('tells its receiver how often its handling has failed', async (test) => {
+    const { bus, messageQueue } = await openSender()
+    const client = await openBus(bus)
+    test.after(async () => {
+      await client.close()
+      await bus.close()
+    })
+    await messageQueue.enqueue(EVALUATION, { id: 'first:again:3', failureCount: 3 })
+    const received = await client.createReceiver('evaluations').peekMessages(2)
+    const failures = received.map((message) => [message.messageId, failureCountOf(message.applicationProperties)])
+    assert.deepEqual(failures, [
+      ['first', 0],
+      ['first:again:3', 3],
+    ])
   })
 
   it('fails within half a minute when the queue is unavailable', async () => {
