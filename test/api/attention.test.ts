@@ -78,6 +78,20 @@ describe('what needs attention', () => {
     })
   })
 
+  it('counts a membership that ends soon, and no request for one that waits', async () => {
+    const fixture = await joinableFixture()
+    const kari = await fixture.person()
+    const { data: waiting } = await fixture.submit(kari, await fixture.joinable(await fixture.approvedBySomebody()), {
+      endsAt: '2030-06-05',
+    })
+    assert.equal(waiting.status, 'PendingApproval')
+    const ending = async () =>
+      (await fixture.call<AttentionDto>(kari.token, 'GET', '/collections/beta/attention')).data.ending
+    assert.equal(await ending(), 0)
+    await fixture.submit(kari, await fixture.joinable(OPEN), { endsAt: '2030-06-05' })
+    assert.equal(await ending(), 1)
+  })
+
   it('counts values of join keys that several identities share', async () => {
     const fixture = await joinableFixture()
     const { connectors } = fixture.service
