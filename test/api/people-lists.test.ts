@@ -37,6 +37,22 @@ describe('People by id or account', () => {
     }
   })
 
+  it('have title and unit of another position when the primary one is deleted', async () => {
+    const tenant = criteriaTenant(service)
+    const unit = await tenant.put('orgUnit', { displayName: 'Ward 3' })
+    const ann = await tenant.person('Ann')
+    await tenant.position(ann, unit, { title: 'Porter' })
+    const primary = await tenant.position(ann, undefined, { title: 'Nurse' })
+    await tenant.put('identity', { displayName: 'Ann', primaryRelationship: { objectId: primary } }, ann)
+    const shown = async () => {
+      const { title, orgUnitName } = (await tenant.send('POST', PEOPLE, { identityIds: [ann] })).body.data[0]
+      return [title, orgUnitName]
+    }
+    assert.deepEqual(await shown(), ['Nurse', null])
+    await tenant.put('relationship', {}, primary, true)
+    assert.deepEqual(await shown(), ['Porter', 'Ward 3'])
+  })
+
   it('are in the order of the request, without unknown, deleted and foreign ones', async () => {
     const tenant = criteriaTenant(service)
     const [ann, ben, gone] = [
