@@ -55,6 +55,28 @@ describe('A quota of a tenant', () => {
     assert.equal(countings(), 2)
   })
 
+  it('adds nothing by an earlier count while the records are counted again', async () => {
+    const counts = [Promise.withResolvers<number>(), Promise.withResolvers<number>()]
+    let countings = 0
+    const count = () => {
+      countings += 1
+      return counts[countings - 1]?.promise ?? Promise.reject(new Error('Counted too often'))
+    }
+    const quota = new TenantQuota({ what: 'things', limitCount: 100, count, elapsedMs: () => 0 })
+    counts[0]?.resolve(0)
+    await quota.adding('tenant', async () => undefined)
+    const many = quota.adding('tenant', async () => undefined, 50)
+    let isAdded = false
+    const one = quota.adding('tenant', async () => {
+      isAdded = true
+    })
+    await new Promise(setImmediate)
+    assert.deepEqual([countings, isAdded], [2, false])
+    counts[1]?.resolve(1)
+    await Promise.all([many, one])
+    assert.equal(isAdded, true)
+  })
+
   it('has room for what was checked for a preview, or refused, before', async () => {
     const { newInstance } = records(10, 8)
     const { quota } = newInstance()
