@@ -52,3 +52,38 @@ describe('The members of a joinable collection at an earlier time', () => {
     assert.deepEqual(memberIds, [{ objectId: 'ann', relationshipId: null }])
   })
 })
+
+describe('The members of a criteria collection at an earlier time', () => {
+  it('do not depend on a change that is newer than the members that were read', async () => {
+    const collection = {
+      id: 'collection',
+      tenantId: 'tenant',
+      kind: 'criteria',
+      objectType: 'Identity',
+      createdAtMs: 0,
+    }
+    const added = (objectId: string, membershipVersion: number) =>
+      eventsOf([{ cause: 'ObjectChanged', actorId: 'system', added: [objectId], removed: [] }], {
+        membershipVersion,
+        atMs: NOON_MS - MINUTE_MS,
+      })
+    const deps = {
+      collections: { find: async () => ({ value: collection, version: '1' }) },
+      memberships: { members: async () => ({ head: { membershipVersion: 2 }, ids: ['ann', 'bob'] }) },
+      history: {
+        criteria: {
+          async *since() {
+            yield [...added('cy', 4), ...added('bob', 2)]
+          },
+        },
+      },
+      historyDays: 400,
+      timeZones: { zoneOf: async () => UTC },
+      scheduler: new CooperativeScheduler(() => 0),
+      nowMs: () => NOON_MS,
+    } as unknown as AsOfDependencies
+    const asOf = new Date(NOON_MS - 2 * MINUTE_MS).toISOString()
+    const { memberIds } = await readResultsAsOf('tenant', 'collection', asOf, deps)
+    assert.deepEqual(memberIds, ['ann'])
+  })
+})
