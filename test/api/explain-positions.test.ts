@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Explanation } from '../../shared/domain/insight/explanation.ts'
-import { faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
+import { equals, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
 const fixture = await joinableFixture()
 const { call, admin, person, joinable, submit, act, position } = fixture
@@ -70,6 +70,22 @@ describe('the explanation of a person with memberships by several positions', ()
       await submit(who, collectionId, { relationshipId: await position(who) })
       const { request, since } = await explain(collectionId, who.identityId)
       assert.deepEqual([request?.id, since], [first.id, first.createdAt])
+    }
+  })
+})
+
+describe('the explanation of a person with several positions in a criteria collection', () => {
+  it('tells when the last of them was added', async () => {
+    const who = await person()
+    const nurses = await fixture.criteria('Relationship', equals('relationshipTitle', 'Nurse'))
+    const evaluate = () => fixture.evaluator.evaluate(fixture.tenantId)
+    for (const since of ['first', 'second', 'third']) {
+      await position(who)
+      fixture.pass(60)
+      const addedAt = new Date(fixture.nowMs()).toISOString().replace('Z', '+00:00')
+      await evaluate()
+      const explained = await explain(nurses, who.identityId)
+      assert.deepEqual([explained.verdict, explained.since], ['Member', addedAt], since)
     }
   })
 })
