@@ -33,3 +33,14 @@ it('A message that fails again and again keeps its id, with the number of its fa
   }))
   assert.deepEqual(sent, expected)
 })
+
+it('A message without the schema of its queue is logged, and neither handled nor delivered again', async () => {
+  const logged: string[] = []
+  const log = { info: () => undefined, warn: () => undefined, error: (event: string) => void logged.push(event) }
+  const unexpected = () => Promise.reject(new Error('Not expected'))
+  const runtime = { ...buildRuntime({ logLevel: 'error' }, { log }), messageQueue: { enqueue: unexpected } }
+  const context = { functionName: 'evaluate', triggerMetadata: { messageId: 'first', deliveryCount: 1 } }
+  const handler: MessageHandler = { accepts: () => false, handle: unexpected }
+  await observedMessage('evaluations', {}, context as unknown as InvocationContext, handler, runtime)
+  assert.deepEqual(logged, ['message.malformed'])
+})
