@@ -85,6 +85,22 @@ describe('The rows of a tenant', () => {
     assert.deepEqual(await take(ada), { ids: [], isAnyRestored: true }, 'What is forgotten counts once more')
   })
 
+  it('do not change while they are read, although others get what was written since', async () => {
+    const { changes, written } = readableChanges()
+    const snapshots = new TenantSnapshots(changes, AMPLE)
+    written.push(...people(0, 10))
+    const rows = await snapshots.fresh('tenant')
+    const { promise: refreshed, resolve } = Promise.withResolvers<void>()
+    const reading = snapshots.whileUnchanged(rows, async () => {
+      await refreshed
+      return rows.rowCount
+    })
+    written.push(...people(10, 1))
+    assert.equal((await snapshots.fresh('tenant')).rowCount, 11)
+    resolve()
+    assert.equal(await reading, 10)
+  })
+
   it('are refreshed once for concurrent calls', async () => {
     const { changes, written, readings } = readableChanges()
     const snapshots = new TenantSnapshots(changes, AMPLE)
