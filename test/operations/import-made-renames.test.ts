@@ -71,6 +71,10 @@ describe('An import whose files keep the former names of people', () => {
     assert.deepEqual(await planned(['c<b#8', 'b#9'], ['b#2', 'c#8']), ['0 upsert c', '0 upsert b'])
   })
 
+  it('leaves a clash to the API when nobody but the person of the former name has a key', async () => {
+    assert.deepEqual(await planned(['c<b', 'b'], ['b#2', 'c']), ['0 upsert c b', '1 upsert b'])
+  })
+
   it('follows names through as many lines as a file has', async () => {
     const lines = Array.from({ length: 20_000 }, (_, index) => (index === 0 ? 'p0' : `p${index}<p${index - 1}`))
     const names = lines.map((line) => line.split('<')[0] ?? '')

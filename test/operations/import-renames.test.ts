@@ -122,4 +122,12 @@ describe('A person whose former name another person has', () => {
     assert.deepEqual([code, sent], [1, ['upsert identity c', 'upsert identity b']])
     assert.deepEqual(said.slice(-2), ['1: It is in use', 'Done: 1 written, 0 unchanged, 1 failed'])
   })
+
+  it('does not get the data of that person while the API refuses their rename for a clash', async () => {
+    const lines = [identity('c', { previousExternalId: 'b' }, { nin: '2' }), identity('b', {}, { nin: '9' })]
+    const stored = [storedIdentity('b', 'nin 2'), storedIdentity('c', 'nin 7')]
+    const { code, sent, said } = await imported(stored, lines, ({ externalId }) => externalId === 'c')
+    assert.deepEqual([code, sent], [1, ['upsert identity c']])
+    assert.equal(said.at(-2), '2: identity b is still the name of an object that was not renamed')
+  })
 })
