@@ -38,6 +38,16 @@ async function circle() {
   return { ...fixture, boss, employee, deputy, criteria, left, right, setPolicy, policyOf, call, plan, release }
 }
 
+it('A collection that another person changes after the plan is not deleted', async () => {
+  const { criteria, call, ...tenant } = await circle()
+  const plan = await tenant.plan()
+  const path = `/collections-criteria/beta/${criteria}`
+  await call('PUT', path, { objectType: 'Identity', description: 'In use' })
+  const { refused } = await applyPlan(plan, call, SILENT)
+  assert.equal(refused?.step.path, path)
+  assert.equal(((await call('GET', path)).data as { readonly description: string }).description, 'In use')
+})
+
 describe('Joinable collections that refer to each other', () => {
   it('are deleted without granting a request that waits for a gate of the other collection', async () => {
     const { boss, employee, left, right, joinable, setPolicy, submit, act, read, results, ...tenant } = await circle()
