@@ -48,4 +48,18 @@ describe('A decision on many requests', () => {
   ] as const) {
     it(claim, async () => assert.deepEqual(await decided(answers), expected))
   }
+
+  it('decides on each request in the version that was shown', async () => {
+    const shown = requests.slice(0, 2).map((request, index) => ({ ...request, updatedAt: `version ${index}` }))
+    const sent: object[] = []
+    await decideAll(shown, { decision: 'Reject', notes: 'Full' }, async (decisions) => {
+      sent.push(...decisions)
+      return []
+    })
+    const decision = { collectionId: 'parking', decision: 'Reject', notes: 'Full' }
+    assert.deepEqual(sent, [
+      { ...decision, requestId: 'request 0', updatedAt: 'version 0' },
+      { ...decision, requestId: 'request 1', updatedAt: 'version 1' },
+    ])
+  })
 })
