@@ -35,6 +35,21 @@ it('Writes of many documents begin their transactions in different rounds of the
   assert.ok(Math.max(...counts) <= 2 * TRANSACTION_COUNT + 1, counts.join(', '))
 })
 
+it('Writes of a transaction with a conflict all count as not written, and those of others as written', async () => {
+  const write = (id: string) => ({ document: { id, tenantId: 'tenant', directoryGroupId: id }, version: undefined })
+  assert.equal((await writeVersioned(container('links'), 'tenant', [write('present')])).size, 0)
+  const others = Array.from({ length: TRANSACTION_COUNT }, (_, index) => write(`other ${index}`))
+  const writes = [write('first'), write('present'), write('last')]
+  const conflicts = await writeVersioned(container('links'), 'tenant', [...others, ...writes])
+  assert.deepEqual(conflicts, new Set(['first', 'present', 'last']))
+})
+
+it('Writes fail when the database refuses one of them for another reason than a conflict', async () => {
+  const document = { id: randomUUID(), tenantId: 'another tenant', directoryGroupId: randomUUID() }
+  const written = writeVersioned(container('links'), 'tenant', [{ document, version: undefined }])
+  await assert.rejects(written, /Operation 0 of a transaction failed: 400/)
+})
+
 it('Writes with companions of companions begin no transaction that is too large', async () => {
   const write = (companion?: VersionedWrite): VersionedWrite => ({
     document: { id: randomUUID(), tenantId: 'tenant', directoryGroupId: randomUUID() },
