@@ -80,6 +80,16 @@ describe('batched document reads', () => {
     assert.ok(found.every((note) => note?.text.length === 1_500_000))
   })
 
+  it('use point reads when the database refuses a request for several because its response is too large', async () => {
+    const { tenantId, notes } = await tenantOf(2)
+    const batch = () => Promise.reject(Object.assign(new Error('The response is too large'), { code: 413 }))
+    const refusing = new Proxy(links, {
+      get: (target, name) => (name === 'items' ? { batch } : Reflect.get(target, name)),
+    })
+    const ids = notes.map(({ id }) => id)
+    assert.deepEqual([...(await readDocuments<Note>(refusing, tenantId, ids)).keys()].sort(), ids.sort())
+  })
+
   it('never return a document of another partition', async () => {
     const mine = await tenantOf(2)
     const theirs = await tenantOf(2)
