@@ -140,7 +140,8 @@ describe('The jobs of sweeps', () => {
       const { readUntilS = 0 } = await store.beginSweep(tenantId)
       nowMs = START_MS
       const beforeS = beganS - readUntilS
-      assert.ok(beforeS >= recordedAfterS && beforeS <= recordedAfterS + 60, `${beforeS} s`)
+      // A client can send a throttled write again for thirty seconds.
+      assert.ok(beforeS >= recordedAfterS + 31 && beforeS <= recordedAfterS + 60, `${beforeS} s`)
     }
   })
 
