@@ -54,6 +54,14 @@ async function tenant() {
 
 const refusalOf = (id: string) => ({ code: 'IdentityIsLive', message: `Identity ${id} is not deleted` })
 
+it('A person who is restored while their data are erased keeps the data of the core object', async () => {
+  const { tenantId, hr, write, liveIds } = await tenant()
+  await write(hr, { displayName: 'Kari' })
+  const [id = assert.fail()] = await liveIds()
+  await assert.rejects(deps.personalData.eraseCoreObjects(tenantId, [id]), refusalOf(id))
+  assert.deepEqual((await deps.coreObjects.find(tenantId, 'identity', id))?.attributes, { displayName: 'Kari' })
+})
+
 describe('Erasing an id whose core object has expired', () => {
   it('is refused when it became one with a live person, also by way of another id, and leaves their notes', async () => {
     const { tenantId, hr, payroll, school, write, liveIds, rejectedBy, expire, erase } = await tenant()
