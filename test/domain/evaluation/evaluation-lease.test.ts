@@ -173,6 +173,14 @@ describe('An evaluator', () => {
     assert.equal(await evas.release(COVERED), true)
   })
 
+  it('has covered what was written before it began, and not what was written until it has ended', async () => {
+    const { release } = held(await evaluator('ann').acquire('tenant'))
+    const beganMs = NOON_MS + elapsedMs
+    elapsedMs += 10 * SECOND_MS
+    assert.equal(await release(COVERED), true)
+    assert.equal((await lease.store.find())?.value.evaluated?.atMs, beganMs)
+  })
+
   it('renews the lease during work, until it ends, and never writes it twice at once', async ({ mock }) => {
     mock.timers.enable({ apis: ['setInterval'] })
     const anns = held(await evaluator('ann').acquire('tenant'))
