@@ -21,3 +21,16 @@ it('The accounts of deleted members are those that they had, and unknown when on
   assert.deepEqual(await lostBy('ada', 'bo'), new Set(['account of ada', 'account of bo']))
   assert.equal(await lostBy('ada'), undefined)
 })
+
+it('The account of a former position is unknown when the position itself has changed hands', async () => {
+  const held = { holderOf: () => 'ada', has: () => true, accountOf: () => 'account of ada' } as unknown as RowSnapshot
+  const lostAfter = (...changedIds: readonly string[]) => {
+    const amongSince = async (_tenantId: string, ids: readonly string[]) => changedIds.filter((id) => ids.includes(id))
+    const deps = { accountChanges: { amongSince }, deletedObjects: { ofIds: async () => [] } }
+    const left = { collection: { ...collection, objectType: 'Relationship' }, rows: held, followedUntilMs: 0 } as const
+    return accountsLost(['job'], left, deps as unknown as AccountDependencies)
+  }
+  assert.deepEqual(await lostAfter(), new Set(['account of ada']))
+  assert.equal(await lostAfter('job'), undefined)
+  assert.equal(await lostAfter('ada'), undefined)
+})
