@@ -72,6 +72,11 @@ for (const areRowsInMemory of [false, true]) {
       })
     }
 
+    it('lists those without an account among them, and only these', async () => {
+      const { send } = await shopOf(randomUUID(), areRowsInMemory)
+      assert.deepEqual(await names(send, 'identities?account=missing'), ['worker'])
+    })
+
     it('leaves out what is private to other people', async () => {
       const boss = randomUUID()
       const { hr, send } = await shopOf(boss, areRowsInMemory)
