@@ -21,7 +21,7 @@ export async function compareMails(organisation: Organisation): Promise<string[]
     const id = mail.messageId ?? ''
     const { at: _at, ...content } = mail
     const known = mails.get(id)
-    if (known !== undefined && subjectMatter(known.content) !== subjectMatter(content)) {
+    if (known !== undefined && lastingContent(known.content) !== lastingContent(content)) {
       faults.push(`A mail with the id ${id} was ${JSON.stringify(known.content)} and is ${JSON.stringify(content)}`)
     }
     if (known === undefined) {
@@ -41,13 +41,21 @@ export async function compareMails(organisation: Organisation): Promise<string[]
 
 const FIRST_NAMES = new RegExp(`\\b(?:${NAMES.join('|')}) (?=\\d)`, 'g')
 
+/** Times as mails write them: in the tenant's time zone, which can change. */
+const TIMES = /\d{1,2}\.? \p{L}+ \d{4} (?:at|kl\.) \d\d:\d\d/gu
+/** What a mail about a near end says of a later one: whether a request for it waits. */
+const LATER_END =
+  /(?:If you still need it, ask|A request for a later end|Hvis du fortsatt trenger|En forespørsel om en senere)[^<\n]*/g
+
 /**
- * What a mail is about: equal when it is sent again. Its text is that of the time when it is sent: the names of people, the
- * tenant's time zone, and whether a request for a later end waits.
+ * What does not change when a mail is sent again. Its text is of the time when it is sent: what people are called, the
+ * time zone, and whether a request for a later end waits.
  */
-function subjectMatter({ from, to, subject, text }: Omit<SentMail, 'at'>): string {
-  const links = text?.match(/https:\S+/g) ?? []
-  return JSON.stringify({ from, to, subject, links }).replace(FIRST_NAMES, '')
+function lastingContent({ from, to, ...texts }: Omit<SentMail, 'at'>): string {
+  const lasting = Object.values(texts).map((text) =>
+    text?.replace(FIRST_NAMES, '').replace(TIMES, '').replace(LATER_END, ''),
+  )
+  return JSON.stringify([from, to, ...lasting])
 }
 
 /** When mails were last compared. */
