@@ -54,6 +54,11 @@ export function schemaReference(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
 }
 
+/** One of these words. */
+export function words(allowed: readonly string[]): JsonObject {
+  return { type: 'string', enum: allowed }
+}
+
 /** The examples of the document. */
 export type Examples = {
   /** By component name. */
