@@ -103,7 +103,7 @@ export function monitorConnectionString(value: string | undefined, name: string)
 }
 
 /** A list of base64 keys, separated by commas. @throws SettingsError */
-export function cursorKeys(value: string, name: string): string[] {
+export function cursorKeys(value: string, name: string): readonly string[] {
   const all = value.split(',').map((key) => key.trim())
   if (!all.every((key) => BASE64.test(key) && Buffer.from(key, 'base64').byteLength >= 32)) {
     throw new SettingsError(`${name} must contain base64 keys of at least 32 bytes`)

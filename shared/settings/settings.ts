@@ -1,4 +1,4 @@
-import { EVENT_LEVELS, type EventLevel } from '../kernel/log.ts'
+import { EVENT_LEVELS } from '../kernel/log.ts'
 import {
   base64,
   connectionString,
@@ -18,58 +18,20 @@ import {
   wholeNumber,
 } from './parse-setting.ts'
 
-/** All settings, parsed. `SETTINGS` has the names of the environment variables. */
-export type Settings = {
-  readonly authorityUrl: string
-  readonly serviceClientId: string
-  readonly serviceResourceUri: string
-  readonly apiScope: string
-  readonly consoleClientId: string | undefined
-  readonly consoleAuthorityUrl: string
-  readonly tenants: ReadonlySet<string> | 'any'
-  readonly requestsPerCallerPerMinute: number
-  readonly requestsPerTenantPerMinute: number
-  readonly homeTenantId: string
-  readonly graphUrl: string
-  readonly graphClientSecret: string | undefined
-  readonly managedIdentityClientId: string | undefined
-  readonly graphIdentityClientId: string | undefined
-  readonly cosmosEndpoint: string
-  readonly cosmosKey: string | undefined
-  readonly serviceBusConnectionString: string | undefined
-  readonly serviceBusNamespace: string | undefined
-  /** Empty: the keys are stored in the database. */
-  readonly cursorKeys: readonly string[]
-  readonly logLevel: EventLevel
-  readonly monitorConnectionString: string | undefined
-  readonly rowsMemoryMB: number
-  readonly evaluationDelayMs: number
-  readonly historyDays: number
-  readonly syncRetryDelaysS: readonly number[]
-  readonly syncBatchS: number
-  readonly syncLeaseS: number
-  readonly clockDifferenceS: number
-  readonly directoryWritesPerTenant: number
-  readonly directoryWritesTotal: number
-  readonly eventTargets: readonly string[]
-  readonly mailSender: string | undefined
-  readonly publicUrl: string | undefined
-}
-
 type Environment = Readonly<Record<string, string | undefined>>
 
 type Reader = (name: string) => string | undefined
-type Definition<T> = {
+type Definition = {
   readonly name: string
   readonly meaning: string
-  readonly parse: (read: Reader, name: string) => T
+  readonly parse: (read: Reader, name: string) => unknown
 }
 
 /**
  * The environment variable, meaning and parser of each setting. Tests compare the operations guide and the templates
  * with it.
  */
-export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[Key]> } = {
+export const SETTINGS = {
   authorityUrl: {
     name: 'AUTHORITY_URL',
     meaning: 'Authority that issues access tokens (default https://login.microsoftonline.com)',
@@ -210,7 +172,8 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   syncRetryDelaysS: {
     name: 'SYNC_RETRY_DELAYS_S',
     meaning: 'Seconds before each retry of a failed sync job (default 15,60,240)',
-    parse: (read, name) => (read(name) ?? '15,60,240').split(',').map((part) => wholeNumber(part.trim(), name)),
+    parse: (read, name): readonly number[] =>
+      (read(name) ?? '15,60,240').split(',').map((part) => wholeNumber(part.trim(), name)),
   },
   syncBatchS: {
     name: 'SYNC_BATCH_S',
@@ -244,7 +207,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     name: 'EVENT_TARGETS',
     meaning:
       'Prefixes of addresses that get events besides public ones by https, comma-separated: scheme and host, with a port and path if those matter (default: none)',
-    parse: (read, name) =>
+    parse: (read, name): readonly string[] =>
       (read(name) ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [url(part.trim(), name)])),
   },
   mailSender: {
@@ -261,6 +224,11 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
       return optional(read(name) ?? (hostName && `https://${hostName}`), name, url)
     },
   },
+} as const satisfies Readonly<Record<string, Definition>>
+
+/** All settings, parsed. */
+export type Settings = {
+  readonly [Key in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Key]['parse']>
 }
 
 /** @throws SettingsError that names every missing or invalid setting in one line. */
