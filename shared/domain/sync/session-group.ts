@@ -1,5 +1,6 @@
 import { REFUSALS } from '../../kernel/refusals.ts'
 import { type GroupMembers, groupRefusal, readAllMembers } from '../group-links/directory.ts'
+import type { GroupLink } from '../group-links/group-link.ts'
 import { GroupRecord } from './group-record.ts'
 import { readLinkedGroup } from './linked-group.ts'
 import { RunFault } from './run-failure.ts'
@@ -33,5 +34,15 @@ export class SessionGroup {
     const members = await readAllMembers(tenantId, directoryGroupId, directory, () => this.#link.keepLease())
     this.record.readMembers(members)
     return members
+  }
+
+  /** Changes the link and records what this session has read and written. @throws as `SessionLink.change`. */
+  async changeLink(change: (link: GroupLink) => Partial<GroupLink>): Promise<void> {
+    const nowMs = this.#deps.nowMs()
+    await this.#link.change((before) => {
+      const link = this.record.recordedWith(before, nowMs)
+      return { ...link, ...change(link) }
+    })
+    this.record.saved()
   }
 }

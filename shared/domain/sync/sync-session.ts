@@ -1,20 +1,16 @@
-import { enqueueMembersChanged } from '../../kernel/enqueue-messages.ts'
-import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AcceptedMembers } from '../group-links/collection-accounts.ts'
 import type { DirectoryFault, WriteOutcome } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
+import { type ClaimDecision, yielded } from '../group-links/job-transitions.ts'
 import { rejectedAccounts, rejectionOf } from '../group-links/removal-rejection.ts'
 import { withOpenRemovals } from '../group-links/removal-window.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
-import { recordedFailure } from '../group-links/sync-state.ts'
 import { countUnaccepted, NO_ACCEPTED } from './accepted-members.ts'
-import { changesByRun } from './completed-run.ts'
-import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
 import { progressOfStep } from './job-progress.ts'
 import { type BatchPlan, type BatchState, isRemoval, planBatch, type SyncStep, stepsOf } from './plan-sync.ts'
-import { failureOf, finalCounts, unresolvedFault } from './run-failure.ts'
+import { completeRun, failRun } from './run-end.ts'
+import { unresolvedFault } from './run-failure.ts'
 import { approvedAccounts, verifyOwnership } from './run-requirements.ts'
 import { SessionAccounts } from './session-accounts.ts'
 import { SessionGroup } from './session-group.ts'
@@ -152,7 +148,9 @@ export class SyncSession {
     const counted = this.#group.record.removalsToCount(step, this.#link.value.removalWindow)
     if (counted.length === 0) return
     const size = this.#job.value.userCountAtStart ?? 0
-    await this.#changeLink(({ removalWindow }) => ({ removalWindow: withOpenRemovals(removalWindow, counted, size) }))
+    await this.#group.changeLink(({ removalWindow }) => ({
+      removalWindow: withOpenRemovals(removalWindow, counted, size),
+    }))
   }
 
   async #write(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
@@ -198,7 +196,7 @@ export class SyncSession {
     const lease = releasesLease ? null : { ...this.#link.lease, expiresAtMs: nowMs + this.#deps.leaseMs }
     await this.#job.save(yielded(this.#job.value, nowMs + delayMs))
     this.#group.record.end()
-    await this.#changeLink(() => ({ lease, changesPending: false }))
+    await this.#group.changeLink(() => ({ lease, changesPending: false }))
     return this.#job.value
   }
 
@@ -221,21 +219,12 @@ export class SyncSession {
   async complete(plan: BatchPlan): Promise<SyncJob> {
     this.throwAccountFault()
     if (this.#job.hasTooManyUnresolved) throw unresolvedFault(this.#job.value)
-    const { nowMs } = this.#deps
-    const { tenantId, collectionId, appliedMembershipVersion } = this.#link.value
-    const heldRemovals = await saveHeldRemovals(this.#link.value, plan.hold, this.#deps)
-    const endMs = nowMs()
-    const ended = completed({ ...this.#job.value, held: plan.hold?.accounts.length ?? 0 }, endMs)
-    const times = { startMs: this.#time.startMs, endMs, accountsChangedAtMs: this.#accountsChangedAtMs }
-    const rejectedAt = this.#rejectedAt
-    const job = await this.#end(ended, (link) =>
-      changesByRun(link, ended, plan, { ...times, heldRemovals, rejectedAt }),
-    )
-    if (heldRemovals !== null) reportHeldRemovals(job, heldRemovals, this.#deps)
-    if (appliedMembershipVersion !== null) return job
-    // Incremental syncs skip a link that was never synced. Changes made during its first sync are written now.
-    await enqueueMembersChanged({ tenantId, collectionId }, `first:${job.id}`, this.#deps)
-    return job
+    const compared = {
+      startMs: this.#time.startMs,
+      accountsChangedAtMs: this.#accountsChangedAtMs,
+      rejectedAt: this.#rejectedAt,
+    }
+    return completeRun(plan, compared, this.#parts, this.#deps)
   }
 
   /**
@@ -244,38 +233,11 @@ export class SyncSession {
    * @throws LeaseLost.
    */
   async fail(error: unknown): Promise<SyncJob> {
-    const { directory, retryDelaysS, random, nowMs } = this.#deps
-    const job = this.#job.value
-    const failure = await failureOf(error, job, () => this.#group.verify(), this.#deps)
-    const endMs = nowMs()
-    const next = afterFailedRun(job, failure, { delaysS: retryDelaysS, jitter: random(), nowMs: endMs })
-    if (next.completedAt === null) return this.#end(next, () => ({ isBehind: true }))
-    const { changes, ...counts } = await finalCounts(job, directory)
-    this.#job.wrote(changes)
-    return this.#end({ ...next, ...counts }, (link) => recordedFailure(link, next.error, endMs))
+    return failRun(error, this.#parts, this.#deps)
   }
 
-  /**
-   * The lease is released before the job is saved, so that a caller that sees the job's end also sees its outcome on
-   * the link. A worker that crashes in between leaves a job that runs once more and finds nothing to do.
-   */
-  async #end(job: SyncJob, change: (link: GroupLink) => Partial<GroupLink>): Promise<SyncJob> {
-    this.#group.record.end()
-    await this.#changeLink((link) => ({ ...change(link), lease: null })).catch((error: unknown) => {
-      if (!(error instanceof Refusal) || error.code !== 'LinkNotFound') throw error
-    })
-    await this.#job.save(job)
-    return this.#job.value
-  }
-
-  /** Changes the link and records what this session has read and written. */
-  async #changeLink(change: (link: GroupLink) => Partial<GroupLink>): Promise<void> {
-    const nowMs = this.#deps.nowMs()
-    await this.#link.change((before) => {
-      const link = this.#group.record.recordedWith(before, nowMs)
-      return { ...link, ...change(link) }
-    })
-    this.#group.record.saved()
+  get #parts() {
+    return { link: this.#link, job: this.#job, group: this.#group }
   }
 }
 
