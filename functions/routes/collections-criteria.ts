@@ -29,7 +29,7 @@ import { hasFullAccess } from '../../shared/domain/object-access/object-access.t
 import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { created, deleted, ok, okVersioned, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
-import type { RefusalCode } from '../../shared/kernel/refusals.ts'
+import type { RefusalCode } from '../../shared/kernel/refusal-register.ts'
 import { Described, Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS, FilterMembersRequest, MemberIds } from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'

@@ -35,7 +35,7 @@ import {
   type RouteGroup,
   route,
 } from '../../shared/http/route.ts'
-import type { RefusalCode } from '../../shared/kernel/refusals.ts'
+import type { RefusalCode } from '../../shared/kernel/refusal-register.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import {
   actorOf,

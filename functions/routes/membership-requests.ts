@@ -17,7 +17,7 @@ import {
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { pagedResult } from '../../shared/http/paging.ts'
 import { actingIdentity, type Route, route } from '../../shared/http/route.ts'
-import type { RefusalCode } from '../../shared/kernel/refusals.ts'
+import type { RefusalCode } from '../../shared/kernel/refusal-register.ts'
 import type { Versioned } from '../../shared/kernel/versioned.ts'
 import {
   actorOf,

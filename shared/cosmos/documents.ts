@@ -9,7 +9,8 @@ import type {
   SqlParameter,
   SqlQuerySpec,
 } from '@azure/cosmos'
-import { Refusal, type RefusalCode } from '../kernel/refusals.ts'
+import type { RefusalCode } from '../kernel/refusal-register.ts'
+import { Refusal } from '../kernel/refusals.ts'
 
 /** What the database adds to every document. */
 export type Stored<T> = T & Resource

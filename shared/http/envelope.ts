@@ -1,5 +1,6 @@
 import type { Task } from '../kernel/cooperative-scheduler.ts'
-import { REFUSALS, Refusal, type RefusalKind } from '../kernel/refusals.ts'
+import { REFUSALS, type RefusalKind } from '../kernel/refusal-register.ts'
+import { Refusal } from '../kernel/refusals.ts'
 import { jsonSteps } from './json-steps.ts'
 
 /** The result of a route. `data` goes into the envelope. */

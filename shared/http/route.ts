@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Creation } from '../domain/idempotency/run-once.ts'
 import { type Caller, isUserRole, type Role } from '../kernel/caller.ts'
-import type { RefusalCode } from '../kernel/refusals.ts'
+import type { RefusalCode } from '../kernel/refusal-register.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import type { RouteResult } from './envelope.ts'
 

@@ -5,7 +5,8 @@ import type { TObject, TSchema } from 'typebox'
 import { hasControls, hasControlsInLines } from '../kernel/control-characters.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { pointerPart } from '../kernel/json.ts'
-import { type RefusalCode, type RefusalEntry, refusalEntry } from '../kernel/refusals.ts'
+import type { RefusalCode } from '../kernel/refusal-register.ts'
+import { type RefusalEntry, refusalEntry } from '../kernel/refusals.ts'
 import { misspeltMembers, misspeltParameters } from './unknown-names.ts'
 
 /** Errors that one response reports at most. */

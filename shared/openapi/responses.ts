@@ -2,7 +2,8 @@ import { faultEnvelope, type HttpResponse, httpStatusOf, refusalEnvelope } from 
 import type { Route } from '../http/route.ts'
 import { refusalsOf } from '../http/route.ts'
 import type { Json, JsonObject } from '../kernel/json.ts'
-import { REFUSALS, Refusal, type RefusalCode } from '../kernel/refusals.ts'
+import { REFUSALS, type RefusalCode } from '../kernel/refusal-register.ts'
+import { Refusal } from '../kernel/refusals.ts'
 import { headerReferences } from './parameters.ts'
 import type { DocumentSchemas, OperationExamples } from './schemas.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { httpStatusOf } from '../../shared/http/envelope.ts'
-import { REFUSALS, type RefusalCode } from '../../shared/kernel/refusals.ts'
+import { REFUSALS, type RefusalCode } from '../../shared/kernel/refusal-register.ts'
 import { coreDataServiceOfTests } from '../support/api/core-data-service.ts'
 import { joinableFixture } from '../support/api/joinable-fixture.ts'
 import { openLinkApi } from '../support/api/link-api.ts'

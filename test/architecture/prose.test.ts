@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { METRICS } from '../../shared/kernel/metrics.ts'
-import { REFUSALS } from '../../shared/kernel/refusals.ts'
+import { REFUSALS } from '../../shared/kernel/refusal-register.ts'
 import { SETTINGS } from '../../shared/settings/settings.ts'
 import { commentsOf, linesOf, type Sentence } from '../support/architecture/comments.ts'
 

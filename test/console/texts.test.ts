@@ -4,7 +4,7 @@ import { english, type MessageKey } from '../../functions/console/language/engli
 import { norwegian } from '../../functions/console/language/norwegian.ts'
 import { englishRefusals } from '../../functions/console/language/refusals-english.ts'
 import { norwegianRefusals } from '../../functions/console/language/refusals-norwegian.ts'
-import { REFUSALS } from '../../shared/kernel/refusals.ts'
+import { REFUSALS } from '../../shared/kernel/refusal-register.ts'
 
 const placeholders = (text: string): string[] =>
   [...new Set([...text.matchAll(/\{\w+\}/g)].map(([name]) => name))].sort()

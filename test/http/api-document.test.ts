@@ -6,7 +6,7 @@ import { routeTables } from '../../functions/routes/all-routes.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { REFUSALS_BEFORE_ROUTING } from '../../shared/http/route.ts'
 import { USER_ROLES } from '../../shared/kernel/caller.ts'
-import { REFUSALS } from '../../shared/kernel/refusals.ts'
+import { REFUSALS } from '../../shared/kernel/refusal-register.ts'
 import { PROBES_TAG } from '../../shared/openapi/public-operations.ts'
 
 type Content = { example?: unknown; examples?: Record<string, { $ref: string }> }

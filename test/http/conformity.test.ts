@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type HttpResponse, refusalEnvelope, successEnvelope } from '../../shared/http/envelope.ts'
-import { Refusal, type RefusalCode } from '../../shared/kernel/refusals.ts'
+import type { RefusalCode } from '../../shared/kernel/refusal-register.ts'
+import { Refusal } from '../../shared/kernel/refusals.ts'
 import { assertConforming } from '../support/http/conformity.ts'
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
+import type { RefusalCode } from '../../../shared/kernel/refusal-register.ts'
 
 /** What a refusal means for the person who meets it, by its code. The message of the API follows, with the values. */
 export const englishRefusals = {

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
+import type { RefusalCode } from '../../../shared/kernel/refusal-register.ts'
 
 /** Bokmål. */
 export const norwegianRefusals = {

@@ -3,7 +3,8 @@ import { isGuid } from '../../kernel/guid.ts'
 import { pointerPart } from '../../kernel/json.ts'
 import { nearMiss } from '../../kernel/near-misses.ts'
 import { normalisedText } from '../../kernel/normalised-text.ts'
-import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import type { RefusalCode } from '../../kernel/refusal-register.ts'
+import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
 import {
   ATTRIBUTES,

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../kernel/refusals.ts'
+import type { RefusalCode } from '../../kernel/refusal-register.ts'
 import type { CheckedNode } from './condition.ts'
 import { excerpt } from './field-expression.ts'
 import type { ConditionSchema } from './schema.ts'

@@ -1,5 +1,5 @@
 import { normalisedOperand } from '../../kernel/normalised-text.ts'
-import type { RefusalCode } from '../../kernel/refusals.ts'
+import type { RefusalCode } from '../../kernel/refusal-register.ts'
 import { parseInstantMs } from '../../kernel/timestamp.ts'
 import { attributeKind } from '../core/attribute-names.ts'
 import { parseInteger } from '../core/custom-types.ts'

@@ -1,4 +1,5 @@
-import { REFUSALS, Refusal, type RefusalCode } from '../../kernel/refusals.ts'
+import { REFUSALS, type RefusalCode } from '../../kernel/refusal-register.ts'
+import { Refusal } from '../../kernel/refusals.ts'
 import type { CollectionKind } from '../collections/collection.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import { auditOfLink, type LinkActor, linkFields } from './audit-link.ts'

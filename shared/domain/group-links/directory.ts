@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../kernel/refusals.ts'
+import type { RefusalCode } from '../../kernel/refusal-register.ts'
 
 /** A directory group with the properties that decide whether it can be linked. */
 export type DirectoryGroup = {

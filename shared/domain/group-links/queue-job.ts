@@ -1,6 +1,7 @@
 import { enqueueSyncJob } from '../../kernel/enqueue-messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
+import type { RefusalCode } from '../../kernel/refusal-register.ts'
+import { Refusal } from '../../kernel/refusals.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import type { GroupLink } from './group-link.ts'
 import { failed } from './job-transitions.ts'

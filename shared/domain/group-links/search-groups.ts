@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
+import type { RefusalCode } from '../../kernel/refusal-register.ts'
+import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, characterCount, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import { compareNames } from '../core/search-text.ts'
 import { DirectoryFault, type DirectoryGroup, groupRefusal } from './directory.ts'

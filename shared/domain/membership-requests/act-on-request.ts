@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { REFUSALS, Refusal, type RefusalCode } from '../../kernel/refusals.ts'
+import { REFUSALS, type RefusalCode } from '../../kernel/refusal-register.ts'
+import { Refusal } from '../../kernel/refusals.ts'
 import { Guid } from '../../kernel/schema.ts'
 import { requireIfMatch, type Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'

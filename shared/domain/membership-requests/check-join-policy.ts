@@ -1,4 +1,5 @@
-import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import type { RefusalCode } from '../../kernel/refusal-register.ts'
+import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import {
   type ApprovalGate,
   FALLBACK_TYPES,

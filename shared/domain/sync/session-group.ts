@@ -1,4 +1,4 @@
-import { REFUSALS } from '../../kernel/refusals.ts'
+import { REFUSALS } from '../../kernel/refusal-register.ts'
 import { type GroupMembers, groupRefusal, readAllMembers } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { GroupRecord } from './group-record.ts'

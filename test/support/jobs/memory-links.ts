@@ -10,7 +10,8 @@ import type { LinkLists, LinkStore } from '../../../shared/domain/group-links/li
 import type { RemovalPlanStore } from '../../../shared/domain/group-links/removal-plan.ts'
 import type { SyncJob } from '../../../shared/domain/group-links/sync-job.ts'
 import type { TenantStore } from '../../../shared/domain/group-links/tenant-store.ts'
-import { Refusal, type RefusalCode } from '../../../shared/kernel/refusals.ts'
+import type { RefusalCode } from '../../../shared/kernel/refusal-register.ts'
+import { Refusal } from '../../../shared/kernel/refusals.ts'
 import type { Versioned } from '../../../shared/kernel/versioned.ts'
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { criteriaRoutes } from '../../../../functions/routes/collections-criteria.ts'
 import { connectorRoutes } from '../../../../functions/routes/connectors.ts'
-import type { RefusalCode } from '../../../../shared/kernel/refusals.ts'
+import type { RefusalCode } from '../../../../shared/kernel/refusal-register.ts'
 import { builtService } from '../built-service.ts'
 import {
   application,

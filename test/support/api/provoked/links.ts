@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../../../shared/kernel/refusals.ts'
+import type { RefusalCode } from '../../../../shared/kernel/refusal-register.ts'
 import { user, users } from '../../jobs/link-directory.ts'
 import { setLinkSettings } from '../../jobs/link-fixture.ts'
 import { type LinkApi, UNKNOWN_ID } from '../link-api.ts'

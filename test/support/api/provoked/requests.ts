@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RefusalCode } from '../../../../shared/kernel/refusals.ts'
+import type { RefusalCode } from '../../../../shared/kernel/refusal-register.ts'
 import { approvedBy, type JoinableFixture, OPEN } from '../joinable-fixture.ts'
 import type { Provocation } from './provocation.ts'
 
