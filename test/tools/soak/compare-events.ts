@@ -45,14 +45,15 @@ export async function compareEvents(
 ): Promise<string[]> {
   const { receiver } = organisation
   const told = Map.groupBy(receiver.events.values(), toldBy)
-  const happened = new Set([
-    ...membersIn(histories),
-    ...(await requestsOf(organisation)),
-    ...(await auditsOf(organisation)),
-  ])
-  const missing = [...happened].filter((text) => !told.has(text))
+  const happened = Map.groupBy(
+    [...membersIn(histories), ...(await requestsOf(organisation)), ...(await auditsOf(organisation))],
+    (text) => text,
+  )
+  // Two changes of one request can have one time, which an instance with a slow clock takes over from the earlier one.
+  const countOf = (text: string): number => happened.get(text)?.length ?? 0
+  const missing = [...happened.keys()].filter((text) => (told.get(text)?.length ?? 0) < countOf(text))
   const invented = [...told].filter(([text, [event]]) => !happened.has(text) && isComparable(organisation, event))
-  const repeated = [...told].filter(([text, { length }]) => text !== '' && length > 1)
+  const repeated = [...told].filter(([text, { length }]) => text !== '' && length > Math.max(1, countOf(text)))
   return [
     ...receiver.faults.splice(0),
     ...missing.slice(0, FAULTS_OF_A_KIND).map((text) => `No event tells of ${text} (of ${missing.length})`),
