@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { writeHeapSnapshot } from 'node:v8'
+import { LRUCache } from 'lru-cache'
 import { objectBytesIn } from './heap-snapshot.ts'
 
 describe('The objects in a heap snapshot', () => {
@@ -16,23 +17,88 @@ describe('The objects in a heap snapshot', () => {
     }
   }
 
-  it('count without code, hidden classes and memory outside the heap', () =>
+  it('count without memory outside the heap, and without what only code, hidden classes and caches lead to', () =>
     inFolder(async (file) => {
       const meta = {
-        node_fields: ['type', 'name', 'self_size'],
-        node_types: [['object', 'code', 'object shape', 'native', 'synthetic', 'string'], 'string', 'number'],
+        node_fields: ['type', 'name', 'self_size', 'edge_count'],
+        node_types: [['object', 'code', 'object shape', 'native', 'synthetic', 'string'], 'string'],
+        edge_fields: ['type', 'name_or_index', 'to_node'],
       }
-      const nodes = [0, 0, 1, 1, 0, 20, 2, 0, 300, 3, 0, 4000, 4, 0, 50_000, 5, 0, 600_000, 0, 0, 7_000_000]
-      await writeFile(file, JSON.stringify({ snapshot: { meta }, nodes }))
-      assert.equal(await objectBytesIn(file), 7_600_001)
+      const strings = ['', '<symbol Symbol.toStringTag>', 'LRUCache', 'other']
+      const [object, code, shape, native, root, string] = [0, 1, 2, 3, 4, 5]
+      const rows: [type: number, name: number, bytes: number, edges: [name: number, to: number][]][] = [
+        [
+          root,
+          0,
+          1,
+          [
+            [0, 1],
+            [0, 2],
+            [0, 3],
+            [0, 4],
+            [0, 5],
+            [0, 7],
+          ],
+        ],
+        [object, 0, 10, [[0, 9]]],
+        [
+          code,
+          0,
+          200,
+          [
+            [0, 8],
+            [0, 9],
+          ],
+        ],
+        [shape, 0, 200, [[0, 8]]],
+        [native, 0, 200, [[0, 10]]],
+        [
+          object,
+          3,
+          200,
+          [
+            [1, 6],
+            [0, 8],
+            [0, 9],
+          ],
+        ],
+        [string, 2, 1000, []],
+        [
+          object,
+          0,
+          4000,
+          [
+            [1, 11],
+            [0, 6],
+          ],
+        ],
+        [object, 0, 200, []],
+        [object, 0, 20_000, []],
+        [object, 0, 100_000, []],
+        [string, 3, 600_000, []],
+      ]
+      const nodes = rows.flatMap(([type, name, bytes, edges]) => [type, name, bytes, edges.length])
+      const edges = rows.flatMap(([, , , targets]) => targets.flatMap(([name, to]) => [0, name, to * 4]))
+      await writeFile(file, JSON.stringify({ snapshot: { meta }, nodes, edges, strings }))
+      assert.equal(await objectBytesIn(file), 725_010)
     }))
 
-  it('grow by what this process keeps', () =>
+  it('grow by what this process keeps, and not by what a cache of a bounded size keeps', () =>
     inFolder(async (file) => {
-      await objectBytesIn(writeHeapSnapshot(file))
-      const before = await objectBytesIn(writeHeapSnapshot(file))
-      const kept = Array.from({ length: 100_000 }, (_, index) => ({ index }))
-      const grownBytes = (await objectBytesIn(writeHeapSnapshot(file))) - before
-      assert.ok(grownBytes > 20 * kept.length && grownBytes < 60 * kept.length, `${grownBytes} bytes`)
+      const objects = () => Array.from({ length: 100_000 }, (_, index) => ({ index }))
+      const grownBytes = async (kept: (objects: object[]) => void) => {
+        await objectBytesIn(writeHeapSnapshot(file))
+        const before = await objectBytesIn(writeHeapSnapshot(file))
+        kept(objects())
+        return (await objectBytesIn(writeHeapSnapshot(file))) - before
+      }
+      const lists: object[][] = []
+      const cache = new LRUCache<string, object[]>({ max: 10 })
+      const [listBytes, cacheBytes] = [
+        await grownBytes((list) => lists.push(list)),
+        await grownBytes((list) => cache.set('list', list)),
+      ]
+      assert.ok(listBytes > 2_000_000 && listBytes < 6_000_000, `${listBytes} bytes`)
+      assert.ok(cacheBytes < 100_000 && cache.size === 1 && lists.length === 1, `${cacheBytes} bytes`)
     }))
 })

@@ -12,10 +12,12 @@ const OBJECT_CONTAINER = 'connectorObjects'
 /** The database as a whole grows with the requests, whose history it keeps: this is what an object takes. */
 const BYTES_PER_OBJECT = 'database bytes of an object'
 const BYTES_PER_MB = 1024 * 1024
+/** Without those in caches. */
 const OBJECTS = 'objects MB'
 /**
- * What may not grow. The heap grows by what V8 learns of functions besides objects, and the delay by the load. The memory
- * of an instance in which heap snapshots are taken is that of the largest snapshot.
+ * What may not grow. The heap grows by what V8 learns of functions and by what caches hold until they are full besides
+ * other objects, and the delay by the load. The memory of an instance in which heap snapshots are taken is that of the
+ * largest snapshot.
  */
 const WATCHED = [`host 0 memory MB`, `host 0 handles`, `host 1 ${OBJECTS}`, BYTES_PER_OBJECT]
 
