@@ -6,6 +6,7 @@ import { EVALUATION_LEASE_MS } from '../../shared/domain/evaluation/evaluation-l
 import type { EvaluatedDependencies } from '../../shared/domain/evaluation/tenant-evaluator.ts'
 import {
   all,
+  CRITERIA,
   type CriteriaProcess,
   criteriaTenant,
   leaf,
@@ -135,6 +136,21 @@ describe('An evaluation that takes longer than an invocation may', () => {
     assert.ok(durationsMs.length < 12, `took ${durationsMs.length} messages`)
     assert.deepEqual(await members(), same([ann]))
     for (const { evaluated } of processes) assert.equal(new Set(evaluated).size, evaluated.length)
+  })
+
+  it('reaches the collections that refer to what another process wrote, in one that knows their former members', async () => {
+    const { tenantId, pairs, members, send } = await tenantWithChains()
+    const next = service.newProcess()
+    await next.evaluator.evaluate(tenantId)
+    for (const [first] of pairs) {
+      const body = { objectType: 'Identity', condition: startsWith('B') }
+      assert.equal((await send('PUT', `${CRITERIA}/${first}`, body)).status, 200)
+    }
+    const slow = slowProcess()
+    const durationsMs = await handled(tenantId, (index) => (index === 0 ? slow.process : next))
+    assert.ok(slow.evaluated.length > 0 && slow.evaluated.length < pairs.length, `${slow.evaluated.length} evaluated`)
+    assert.equal(durationsMs.length, 2)
+    assert.deepEqual(await members(), same([]))
   })
 })
 
