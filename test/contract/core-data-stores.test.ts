@@ -144,6 +144,16 @@ describe('CoreObjectReader and CoreObjectWriter', () => {
     assert.deepEqual((await coreObjects.page(tenantId, 'identity', undefined, 10)).items, [])
     assert.equal((await coreObjects.mergedOfIds(tenantId, [gone.id])).length, 1)
   })
+
+  it('keep a deleted object for the days of the connector, and longer while one of its sources can be restored', async () => {
+    const tenantId = randomUUID()
+    const [gone, sourced] = [core({ deleted: true, attributes: {} }), core({ deleted: true, attributes: {} })]
+    const kept = [gone, sourced].map((object) => ({ ...asNew(object), keptS: object === sourced ? 200_000 : 10 }))
+    await coreObjects.write(tenantId, kept, 1)
+    const container = database('coreObjects')
+    const ttlOf = async ({ id }: MergedCoreObject) => (await container.item(id, tenantId).read()).resource.ttl
+    assert.deepEqual([await ttlOf(gone), await ttlOf(sourced)], [86_400, 200_000])
+  })
 })
 
 describe('a search in a large scope', () => {

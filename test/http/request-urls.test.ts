@@ -40,12 +40,16 @@ describe('A response', () => {
   it('to the address of the service leads to the console, with the headers of all responses', async () => {
     const nothing = {} as never
     const parts = { events: nothing, requests: nothing, links: nothing, connectors: nothing, coreObjects: nothing }
-    const respond = servedRoutes({ ...parts, dispatch: { newId: () => 'made-id' } } as unknown as Service)('')
+    const respond = servedRoutes({
+      ...parts,
+      dispatch: { newId: () => 'made-id', nowMs: () => 0, log: { info: () => undefined } },
+    } as unknown as Service)('')
     const ask = (method: string, sent: Record<string, string> = {}) =>
       respond({ method, url: '/', header: (name) => sent[name] ?? null, bytes: async () => new Uint8Array() })
     const headers = { location: '/console', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
     const expected = { status: 302, headers: { ...headers, 'x-request-id': 'made-id' } }
     assert.deepEqual([await ask('GET'), await ask('HEAD')], [expected, expected])
     assert.equal((await ask('GET', { 'x-request-id': 'a-1' })).headers['x-request-id'], 'a-1')
+    assert.equal((await ask('POST')).status, 404)
   })
 })

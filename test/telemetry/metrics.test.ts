@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, afterEach, before, describe, it } from 'node:test'
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics'
 import { deleteLink, requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { minuteOfTenant } from '../../shared/domain/group-links/tenant-store.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
@@ -8,6 +13,7 @@ import { enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { observedCalls } from '../../shared/graph/observed-calls.ts'
 import { METRICS, type MetricName } from '../../shared/kernel/metrics.ts'
+import { openTelemetry } from '../../shared/telemetry/telemetry.ts'
 import { criteriaTenant, named, startCriteriaService } from '../support/api/criteria-service.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
@@ -185,6 +191,21 @@ describe('The metrics of an evaluation', () => {
     const alerts = readFileSync(new URL('../../infra/modules/alerts.bicep', import.meta.url), 'utf8')
     const alert = alerts.split(/^ {2}\{$/m).find((text) => text.includes("Name == 'evaluation.refused'"))
     assert.match(alert ?? '', /severity: 1\n[^}]*lookBack: 'PT2H'/)
+  })
+})
+
+describe('The metrics of an instance', () => {
+  it('that it has not exported yet are exported when it ends', async () => {
+    const exporter = new InMemoryMetricExporter(AggregationTemporality.DELTA)
+    const { metrics, close } = openTelemetry([], new PeriodicExportingMetricReader({ exporter }))
+    metrics.record('evaluation.refused', 1, {})
+    assert.deepEqual(exporter.getMetrics(), [])
+    await close()
+    const exported = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
+    assert.deepEqual(
+      exported.map(({ descriptor }) => descriptor.name),
+      ['evaluation.refused'],
+    )
   })
 })
 
