@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connectors/connector-store.ts'
+import { cosmosAccountHolders } from '../../shared/cosmos/core/account-holders.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ConnectorObject } from '../../shared/domain/connectors/connector-object.ts'
@@ -153,6 +154,24 @@ describe('CoreObjectReader and CoreObjectWriter', () => {
     const container = database('coreObjects')
     const ttlOf = async ({ id }: MergedCoreObject) => (await container.item(id, tenantId).read()).resource.ttl
     assert.deepEqual([await ttlOf(gone), await ttlOf(sourced)], [86_400, 200_000])
+  })
+})
+
+describe('AccountHolders', () => {
+  it('name the identity with the lower id for an account that two hold for a moment, whichever was written first', async () => {
+    const holders = cosmosAccountHolders(database('coreObjects'))
+    const tenantId = randomUUID()
+    const [low, high] = [randomUUID(), randomUUID()].sort() as [string, string]
+    const [lower, higher] = [randomUUID(), randomUUID()].sort() as [string, string]
+    const accounts = { [low]: 'first', [high]: 'first', [higher]: 'second', [lower]: 'second' }
+    for (const [id, directoryObjectId] of Object.entries(accounts)) {
+      await coreObjects.write(tenantId, [asNew(core({ id, attributes: { directoryObjectId, displayName: id } }))], 1)
+    }
+    const found = await holders.ofAccounts(tenantId, ['first', 'second', 'third'])
+    assert.deepEqual(Object.fromEntries(found), {
+      first: { identityId: low, displayName: low },
+      second: { identityId: lower, displayName: lower },
+    })
   })
 })
 
