@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { auditDocument } from '../../shared/cosmos/audit-trail.ts'
-import { CONTAINERS } from '../../shared/cosmos/containers.ts'
+import { CONTAINERS, type ContainerId } from '../../shared/cosmos/containers.ts'
 import { savedRowsPartition } from '../../shared/cosmos/members/saved-rows-store.ts'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
@@ -12,7 +12,7 @@ import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { type MembershipRequest, newRequest } from '../../shared/domain/membership-requests/membership-request.ts'
 import { builtService } from '../support/api/built-service.ts'
-import { mortalDatabase } from '../support/contract/direct-database.ts'
+import { directDatabase, mortalDatabase } from '../support/contract/direct-database.ts'
 import { startDirectAccount } from '../support/contract/local-database.ts'
 import { newSourceTenant } from '../support/contract/source-tenant.ts'
 
@@ -107,6 +107,34 @@ describe('Erasing the personal data of a deleted identity', () => {
       for (const kept of [id, ACCOUNT, 'Other Name', 'Nurses']) assert.ok(after.includes(kept), kept)
     }
   })
+
+  for (const [claim, changeCount] of [
+    ['is completed although others change meanwhile what is to be erased', 10],
+    ['is refused while others change again and again what is to be erased, and completed by its repetition', 10_000],
+  ] as const) {
+    it(claim, async () => {
+      const { tenantId, id } = await tenantWithDeleted()
+      const jobs = container('jobs')
+      let changesLeft = changeCount
+      const changed = directDatabase(cosmos, async (call) => {
+        if (changesLeft > 0) {
+          changesLeft -= 1
+          const [job] = (await jobs.items.query('SELECT * FROM c', { partitionKey: tenantId }).fetchNext()).resources
+          await jobs.item(job.id, tenantId).replace({ ...job, changesLeft })
+        }
+        return call()
+      })
+      const contested = (of: ContainerId) => (of === 'jobs' ? changed(of) : container(of))
+      const erased = erasePersonalData(tenantId, id, builtService(contested, parts).connectors)
+      if (changeCount > 10) {
+        await assert.rejects(erased, { code: 'StaleVersion' })
+        assert.ok(changesLeft > 0)
+        await erasePersonalData(tenantId, id, deps)
+      } else await erased
+      const after = await everything(tenantId)
+      for (const secret of SECRETS) assert.ok(!after.includes(secret), secret)
+    })
+  }
 
   it('keeps the expiry, also an hour later, and writes nothing when it is repeated', async () => {
     const { tenantId, id } = await tenantWithDeleted()
