@@ -1,6 +1,7 @@
-import { globSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { build, type Metafile } from 'esbuild'
+import { globSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { buildConsole } from './build-console.ts'
 
 /**
@@ -18,6 +19,21 @@ const COLORS_OF_DEBUG = 'supports-color'
 /** Bundled CommonJS modules call `require` for built-in modules of Node.js. */
 const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 
+const ENTRY = 'functions/all-triggers'
+
+const OPTIONS = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  external: [...UNBUNDLED_PACKAGES, SUPPLIED_BY_THE_HOST, COLORS_OF_DEBUG],
+  sourcemap: true,
+  sourcesContent: false,
+  metafile: true,
+  logLevel: 'warning',
+} as const satisfies BuildOptions
+
 /**
  * Builds the functions with source maps, and the console, into a folder, which is emptied first. `functions` contains
  * one entry file for all triggers, to which `main` in package.json refers. `chunks` contains the code that is loaded on
@@ -27,25 +43,17 @@ const BANNER = `import { createRequire as requireOf } from 'node:module'; const 
 export async function bundle(projectFolder: string, outputFolder: string): Promise<void> {
   rmSync(outputFolder, { recursive: true, force: true })
   const { metafile } = await build({
+    ...OPTIONS,
     absWorkingDir: projectFolder,
     stdin: { contents: allTriggers(projectFolder), resolveDir: projectFolder, sourcefile: 'all-triggers.js' },
     outdir: outputFolder,
-    entryNames: 'functions/all-triggers',
+    entryNames: ENTRY,
     chunkNames: 'chunks/[name]-[hash]',
-    bundle: true,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    mainFields: ['module', 'main'],
-    external: [...UNBUNDLED_PACKAGES, SUPPLIED_BY_THE_HOST, COLORS_OF_DEBUG],
     banner: { js: BANNER },
-    sourcemap: true,
-    sourcesContent: false,
-    metafile: true,
-    logLevel: 'warning',
   })
   refuseHiddenExports(metafile)
+  await moveIntoEntry(startChunks(metafile), outputFolder)
   await buildConsole(projectFolder, join(outputFolder, 'console'))
 }
 
@@ -53,6 +61,53 @@ export async function bundle(projectFolder: string, outputFolder: string): Promi
 function allTriggers(projectFolder: string): string {
   const files = globSync('functions/*.ts', { cwd: projectFolder }).sort()
   return files.map((file) => `import './${file.replaceAll('\\', '/')}'\n`).join('')
+}
+
+/** The chunks that the entry file needs at its start: it shares them with code that is loaded on first use. */
+function startChunks({ outputs }: Metafile): string[] {
+  const chunks = new Set(Object.keys(outputs).filter((path) => path.endsWith(`${ENTRY}.js`)))
+  // A set visits what is added during the loop as well.
+  for (const path of chunks) {
+    for (const { path: imported, kind, external } of outputs[path]?.imports ?? []) {
+      if (kind === 'import-statement' && !external) chunks.add(imported)
+    }
+  }
+  return [...chunks]
+    .slice(1)
+    .map((path) => basename(path))
+    .sort()
+}
+
+/** Leaves the imports of code that is loaded on first use as they are, and each file without its banner. */
+const FILES_OF_START: Plugin = {
+  name: 'files-of-start',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\.\/chunks\// }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path, external: true } : undefined,
+    )
+    onLoad({ filter: /\.js$/ }, async ({ path }) => ({ contents: (await readFile(path, 'utf8')).replace(BANNER, '') }))
+  },
+}
+
+/**
+ * Moves chunks into the entry file, from which later code gets what it shares with it: each file that is read makes a
+ * start longer by a twentieth, however small it is.
+ */
+async function moveIntoEntry(chunks: readonly string[], outputFolder: string): Promise<void> {
+  const entry = join(outputFolder, `${ENTRY}.js`)
+  const files = [`./${ENTRY}.js`, ...chunks.map((chunk) => `./chunks/${chunk}`)]
+  await build({
+    ...OPTIONS,
+    stdin: { contents: files.map((file) => `export * from '${file}'\n`).join(''), resolveDir: outputFolder },
+    outfile: entry,
+    allowOverwrite: true,
+    plugins: [FILES_OF_START],
+    banner: { js: BANNER },
+  })
+  for (const chunk of chunks) {
+    writeFileSync(join(outputFolder, 'chunks', chunk), `export * from '../${ENTRY}.js'\n`)
+    rmSync(join(outputFolder, 'chunks', `${chunk}.map`))
+  }
 }
 
 /** The bundler keeps only the default export of a CommonJS package that is imported dynamically. */

@@ -11,7 +11,7 @@ import type { LoadTimes } from './load-app.ts'
 const ROUNDS = 31
 
 /** Maximum ratio of the service's load time to that of the empty app. */
-const BAR = 1.6
+const BAR = 1.3
 
 /** The settings that the app needs in order to load. It connects to no server before it has responded. */
 const SETTINGS: Readonly<Record<string, string>> = {
