@@ -53,7 +53,7 @@ export async function bundle(projectFolder: string, outputFolder: string): Promi
     banner: { js: BANNER },
   })
   refuseHiddenExports(metafile)
-  await moveIntoEntry(startChunks(metafile), outputFolder)
+  await moveIntoEntry(metafile, outputFolder)
   await buildConsole(projectFolder, join(outputFolder, 'console'))
 }
 
@@ -65,17 +65,14 @@ function allTriggers(projectFolder: string): string {
 
 /** The chunks that the entry file needs at its start: it shares them with code that is loaded on first use. */
 function startChunks({ outputs }: Metafile): string[] {
-  const chunks = new Set(Object.keys(outputs).filter((path) => path.endsWith(`${ENTRY}.js`)))
+  const files = new Set(Object.keys(outputs).filter((path) => path.endsWith(`${ENTRY}.js`)))
   // A set visits what is added during the loop as well.
-  for (const path of chunks) {
+  for (const path of files) {
     for (const { path: imported, kind, external } of outputs[path]?.imports ?? []) {
-      if (kind === 'import-statement' && !external) chunks.add(imported)
+      if (kind === 'import-statement' && !external) files.add(imported)
     }
   }
-  return [...chunks]
-    .slice(1)
-    .map((path) => basename(path))
-    .sort()
+  return [...files].slice(1)
 }
 
 /** Leaves the imports of code that is loaded on first use as they are, and each file without its banner. */
@@ -92,23 +89,32 @@ const FILES_OF_START: Plugin = {
 /**
  * Moves chunks into the entry file, from which later code gets what it shares with it: each file that is read makes a
  * start longer by a twentieth, however small it is.
+ * @throws Error if two chunks export one name
  */
-async function moveIntoEntry(chunks: readonly string[], outputFolder: string): Promise<void> {
+async function moveIntoEntry(bundled: Metafile, outputFolder: string): Promise<void> {
+  const chunks = startChunks(bundled)
+  const files = chunks.map((path) => join(outputFolder, 'chunks', basename(path)))
   const entry = join(outputFolder, `${ENTRY}.js`)
-  const files = [`./${ENTRY}.js`, ...chunks.map((chunk) => `./chunks/${chunk}`)]
-  await build({
+  const { metafile } = await build({
     ...OPTIONS,
-    stdin: { contents: files.map((file) => `export * from '${file}'\n`).join(''), resolveDir: outputFolder },
+    absWorkingDir: outputFolder,
+    stdin: { contents: [entry, ...files].map(exportsOf).join(''), resolveDir: outputFolder },
     outfile: entry,
     allowOverwrite: true,
     plugins: [FILES_OF_START],
     banner: { js: BANNER },
   })
-  for (const chunk of chunks) {
-    writeFileSync(join(outputFolder, 'chunks', chunk), `export * from '../${ENTRY}.js'\n`)
-    rmSync(join(outputFolder, 'chunks', `${chunk}.map`))
+  // A name that two files export is exported by neither: later code would not load.
+  const exported = new Set(Object.values(metafile.outputs).flatMap((output) => output.exports))
+  const lost = chunks.flatMap((path) => bundled.outputs[path]?.exports ?? []).filter((name) => !exported.has(name))
+  if (lost.length > 0) throw new Error(`The entry file does not export ${lost.join(', ')}`)
+  for (const file of files) {
+    writeFileSync(file, exportsOf(`../${ENTRY}.js`))
+    rmSync(`${file}.map`)
   }
 }
+
+const exportsOf = (file: string): string => `export * from ${JSON.stringify(file)}\n`
 
 /** The bundler keeps only the default export of a CommonJS package that is imported dynamically. */
 function refuseHiddenExports({ inputs }: Metafile): void {

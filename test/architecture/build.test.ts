@@ -130,7 +130,7 @@ describe('The package', () => {
 
   const textOf = (path: string) => Buffer.from(files[path] ?? []).toString()
   /** Of what later code shares with the entry file. */
-  const isReference = (path: string) => textOf(path) === "export * from '../functions/all-triggers.js'\n"
+  const isReference = (path: string) => textOf(path) === 'export * from "../functions/all-triggers.js"\n'
 
   it('has a source map for every file of the bundle that contains code', () => {
     const bundled = Object.keys(files).filter((path) => /^dist\/(?!console\/).*\.js$/.test(path))
