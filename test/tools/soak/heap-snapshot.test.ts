@@ -26,59 +26,27 @@ describe('The objects in a heap snapshot', () => {
       }
       const strings = ['', '<symbol Symbol.toStringTag>', 'LRUCache', 'other']
       const [object, code, shape, native, root, string] = [0, 1, 2, 3, 4, 5]
-      const rows: [type: number, name: number, bytes: number, edges: [name: number, to: number][]][] = [
-        [
-          root,
-          0,
-          1,
-          [
-            [0, 1],
-            [0, 2],
-            [0, 3],
-            [0, 4],
-            [0, 5],
-            [0, 7],
-          ],
-        ],
-        [object, 0, 10, [[0, 9]]],
-        [
-          code,
-          0,
-          200,
-          [
-            [0, 8],
-            [0, 9],
-          ],
-        ],
-        [shape, 0, 200, [[0, 8]]],
-        [native, 0, 200, [[0, 10]]],
-        [
-          object,
-          3,
-          200,
-          [
-            [1, 6],
-            [0, 8],
-            [0, 9],
-          ],
-        ],
+      // The tag of a class is the last edge of a node.
+      const rows: [type: number, name: number, bytes: number, targets: number[], tag?: number][] = [
+        [root, 0, 1, [1, 2, 3, 4, 5, 7]],
+        [object, 0, 10, [9]],
+        [code, 0, 200, [8, 9]],
+        [shape, 0, 200, [8]],
+        [native, 0, 200, [10]],
+        [object, 3, 200, [8, 9], 6],
         [string, 2, 1000, []],
-        [
-          object,
-          0,
-          4000,
-          [
-            [1, 11],
-            [0, 6],
-          ],
-        ],
+        [object, 0, 4000, [6], 11],
         [object, 0, 200, []],
         [object, 0, 20_000, []],
         [object, 0, 100_000, []],
         [string, 3, 600_000, []],
       ]
-      const nodes = rows.flatMap(([type, name, bytes, edges]) => [type, name, bytes, edges.length])
-      const edges = rows.flatMap(([, , , targets]) => targets.flatMap(([name, to]) => [0, name, to * 4]))
+      const edgesOf = rows.map(([, , , targets, tag]) => [
+        ...targets.map((to) => [0, 0, to * 4]),
+        ...(tag === undefined ? [] : [[0, 1, tag * 4]]),
+      ])
+      const nodes = rows.flatMap(([type, name, bytes], row) => [type, name, bytes, edgesOf[row]?.length])
+      const edges = edgesOf.flat(2)
       await writeFile(file, JSON.stringify({ snapshot: { meta }, nodes, edges, strings }))
       assert.equal(await objectBytesIn(file), 725_010)
     }))
